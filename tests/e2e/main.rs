@@ -38,7 +38,6 @@ mod harmful_rtl;
 mod history;
 mod in_diff;
 mod judge;
-mod judged;
 mod merge;
 mod mutate;
 mod new;

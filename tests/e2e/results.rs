@@ -119,21 +119,11 @@ fn memory_does_not_grow_with_the_number_of_cases() {
     const MORE: u64 = 80_000;
     let wrong = rtl_that_always_fails();
     let bad = ["--rtl", wrong.path().to_str().unwrap(), "--no-shrink", "--no-waves"];
-    // The cache of judged cases has its own bound: see `judged`.
     for (more, expected) in [(&[][..], 0), (&bad, 1)] {
         let peak = |cases: u64| {
             let folder = TempDir::new().unwrap();
             let cases = cases.to_string();
-            let fixed = [
-                "--scenario",
-                "smoke",
-                "--fixes",
-                "spec",
-                "--packets",
-                "1",
-                "--quiet",
-                "--no-cache",
-            ];
+            let fixed = ["--scenario", "smoke", "--fixes", "spec", "--packets", "1", "--quiet"];
             let output =
                 run_into(folder.path(), &[&fixed[..], &["--cases", &cases], more].concat());
             assert_eq!(code(&output), expected, "{}", text(&output));

@@ -96,9 +96,8 @@ impl SessionSetup {
 
 /// The loaded models of a run.
 pub trait Models: Send {
-    /// Runs one case and reports its progress to `watch`. If `is_judged`, the golden side is
-    /// cached, and a match may lack hits and counters.
-    fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome;
+    /// Runs one case and reports its progress to `watch`.
+    fn run(&self, case: &Case, watch: &Watch) -> Outcome;
 }
 
 /// The implementation of [`RunBlock`] for a block.

@@ -145,14 +145,10 @@ fn table(report: &BenchReport) -> String {
     let part = |part: &PartTiming| format!("    {:24} {:7.1} ns\n", part.name, part.nanoseconds);
     format!(
         "{block} {fixes}, scenario {scenario}, {cycles} cycles on one core, ratio to the bare model\n\
-         {}{}{reason}{}{}  coverage takes {:.1} % of the speed without it\n{}{}  for each cycle, alone\n{}",
+         {}{}{reason}{}  coverage takes {:.1} % of the speed without it\n{}{}  for each cycle, alone\n{}",
         row("bare Verilated model, recorded inputs, driven from C++", &report.bare),
         row(driven, &report.driven),
         row("lock-step: stimulus, golden model, compare, checks, coverage", &report.lock_step),
-        row(
-            "the same on other RTL: golden side from the cache, without checks and coverage",
-            &report.judged
-        ),
         100.0 * report.coverage_cost,
         row("whole cases, with random generation and model creation", &report.whole),
         row("recorded cases on several RTLs in turn", &report.reused),

@@ -78,7 +78,7 @@ const DEFAULTS: [(&str, &str); 75] = [
     ("min-score", "mutate"),
     ("mutants", "mutate"),
     ("netlist", ""),
-    ("no-cache", "run watch mutate prove diff resume"),
+    ("no-cache", "mutate prove diff resume"),
     ("no-judge", ""),
     ("no-sandbox", ""),
     ("no-shrink", "run watch"),

@@ -138,7 +138,6 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
         progress: Vec::new(),
         sandbox: Some(sandboxes.join("; ")).filter(|sandbox| !sandbox.is_empty()),
         lost_workers,
-        judged_before: times.iter().fold(0, |sum, time| sum.saturating_add(time.judged_before)),
     }
 }
 

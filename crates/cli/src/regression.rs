@@ -6,7 +6,7 @@ mod until;
 
 use super::failure::explain_command;
 use super::options::{
-    Caching, ModelLimits, Sandboxing, Target, Threads, duration, heading, of_block, whole,
+    ModelLimits, Sandboxing, Target, Threads, duration, heading, of_block, whole,
 };
 use super::plan::{PlannedRun, RunPlan};
 use clap::Args;
@@ -79,8 +79,6 @@ pub struct Options {
     /// Print failures on standard error as `FILE:LINE:COLUMN: error: TEXT`, for editors.
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     problems: bool,
-    #[command(flatten)]
-    caching: Caching,
     #[command(flatten)]
     limits: ModelLimits,
 }
@@ -225,7 +223,6 @@ impl Options {
             closed: Vec::new(),
             waivers: Vec::new(),
             program: self.limits.program()?,
-            judges_all: self.caching.is_off(),
         })
     }
 }

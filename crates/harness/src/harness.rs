@@ -44,8 +44,8 @@ pub(crate) use contract::is_same;
 
 pub use blame::is_of_the_harness;
 pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
+pub use case::run_uncovered;
 pub use case::{CycleView, Dut, Outcome, Watch, run};
-pub use case::{run_judged, run_uncovered};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw, without_objection};
 pub use comparison::{
     COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,

@@ -7,7 +7,6 @@
 
 use crate::agreement::observe;
 use crate::blocks::BlockHandle;
-use crate::judged::Judged;
 use crate::runner::{self, Limits, Progress, Start};
 use crate::setup::{Session, Setup};
 use crate::worker::{Finish, OneShotWorker, WorkerProgram};
@@ -403,7 +402,7 @@ impl<'a> Job<'a> {
         let mut finder = Finder { job: self, found: Vec::new(), points, bins, scenarios: count };
         runner::run(
             program,
-            (&opening, &mut Judged::none()),
+            &opening,
             (plan.iter(), Start::default()),
             &limits,
             interrupted,

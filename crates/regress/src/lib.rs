@@ -7,7 +7,7 @@
 //! - [`runner`] runs many cases in the processes of [`worker`]; [`merge`] merges the shards of a
 //!   run.
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
-//! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
+//! - [`agreement`] compares two models of an RTL.
 //! - [`close`] closes the coverage of a run by vectors and proofs.
 //! - [`diff`] compares two RTLs, which may be those of a [`revision`].
 //! - [`suspects`] finds suspicious lines of the RTL for a failing vector.
@@ -35,7 +35,6 @@ pub mod agreement;
 pub mod blocks;
 pub mod close;
 pub mod diff;
-pub mod judged;
 pub mod loaded;
 pub mod merge;
 pub mod mutate;

@@ -13,7 +13,6 @@ mod prepared;
 
 use crate::agreement::Pair;
 use crate::blocks::BlockHandle;
-use crate::judged::Judged;
 use crate::runner::{FailureHandling, Limits};
 use crate::setup::{Session, Setup};
 use crate::worker::{Finish, OneShotWorker, WorkerProgram};
@@ -26,10 +25,10 @@ use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::shard::Shard;
 use cosim_block::worker::task::{Action, Task};
 use cosim_formats::closed::Closed;
-use cosim_formats::coverage::{Group, weights_hashes};
+use cosim_formats::coverage::weights_hashes;
 use cosim_formats::run::{Header, Plan, Waiver};
 use cosim_harness::harness::{BlockInfo, Comparison, Profile, parse_index};
-use cosim_rtl::models::{Examined, RtlModels as _, View, answer_store};
+use cosim_rtl::models::{Examined, RtlModels as _, View};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -103,8 +102,6 @@ pub struct Regression {
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.
     pub program: WorkerProgram,
-    /// Whether to ignore cached results of earlier runs.
-    pub judges_all: bool,
 }
 
 impl Regression {
@@ -241,14 +238,6 @@ fn check_netlists(
 }
 
 impl Regression {
-    /// The cached cases, or an empty cache if all cases must be checked again.
-    fn judged(&self, opening: &SessionSetup, profiles: &[Profile]) -> Result<Judged, Error> {
-        let store = if self.judges_all { None } else { answer_store()? };
-        let bins = Group::all(self.block.info()).iter().map(Group::bins).sum();
-        let open = |store| Judged::open(store, opening, profiles, bins);
-        Ok(store.map_or_else(Judged::none, open))
-    }
-
     /// The scenarios that are not built in: their files by name.
     fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
         let built_in = &self.block.info().scenarios;

@@ -50,12 +50,6 @@ pub trait Backend {
     /// As [`RtlModels::build`](crate::models::RtlModels::build).
     fn build(&self, model: &ModelRequest<'_>) -> Result<Built, Error>;
 
-    /// Whether the model can certainly run nothing but RTL.
-    ///
-    /// # Errors
-    /// As [`RtlModels::is_pure`](crate::models::RtlModels::is_pure).
-    fn is_pure(&self, model: &ModelRequest<'_>) -> Result<bool, Error>;
-
     /// The option to leave out for this feature; `None` if it is supported.
     fn conflict(&self, feature: Feature) -> Option<&'static str>;
 }

@@ -147,19 +147,6 @@ pub trait RtlModels {
         parameters: &Parameters,
         view: View,
     ) -> Result<Built, Error>;
-
-    /// Whether a model of this RTL can certainly run nothing but RTL, so that what a worker counts
-    /// with it holds for other RTL, too. The built-in RTL is part of the program, as the golden
-    /// model is.
-    ///
-    /// # Errors
-    /// As [`Rtl::build_for_user`].
-    fn is_pure(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-    ) -> Result<bool, Error>;
 }
 
 impl RtlModels for Rtl {
@@ -250,19 +237,6 @@ impl RtlModels for Rtl {
     ) -> Result<Built, Error> {
         let (rtl, kept) = (self, &kept);
         backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept, netlist: None })
-    }
-
-    fn is_pure(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-    ) -> Result<bool, Error> {
-        if self.is_usual() {
-            return Ok(true);
-        }
-        let (rtl, kept) = (self, &kept);
-        backend_of(rtl).is_pure(&ModelRequest { info, rtl, parameters, view, kept, netlist: None })
     }
 }
 

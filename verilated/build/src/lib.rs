@@ -33,7 +33,6 @@ mod netlist;
 mod options;
 mod ports;
 mod provable;
-mod pure;
 pub mod registered;
 mod registers;
 pub mod sources;

@@ -5,8 +5,8 @@ use crate::described::Described;
 use crate::registered::{self, choose};
 use crate::{Design, Error, Kept, Ports, Verilated, codegen};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -106,34 +106,6 @@ impl LibraryCache {
         }
     }
 
-    /// Whether the model of `design` can run nothing but RTL: no C++ of its author, no program, and
-    /// no file that it opens to write. The answer is kept, under everything that determines the
-    /// model.
-    ///
-    /// # Errors
-    /// As [`LibraryCache::library`].
-    pub fn is_pure(&self, design: &Design, files: &[SourceFile]) -> Result<bool, Error> {
-        const PURE: &str = "pure";
-        let mut hash = Sha256::new();
-        hash.update(self.library_name(design, files, None)?);
-        hash.update(include_str!("pure.rs"));
-        let name = format!("{}-{}.{PURE}", design.top, hex(hash));
-        let about = format!("the tree of {}", design.top);
-        let kept = self.kept.obtain(&name, &about, |work, answer| {
-            let folder = lay_out(&work.join("files"), files.iter().map(SourceFile::named))?;
-            let design = Design { folder: Some(folder.clone()), ..design.clone() };
-            let (is_pure, names) = design.is_pure(&self.verilator, &work.join("model"))?;
-            check_read(names, files, &folder)?;
-            write(answer, if is_pure { PURE } else { "impure" })
-        })?;
-        let mut text = String::new();
-        // Another handle, because the position of this one is shared.
-        File::open(kept.path())
-            .and_then(|mut file| file.read_to_string(&mut text))
-            .map_err(Error::io(kept.path()))?;
-        Ok(text == PURE)
-    }
-
     /// Checks that Verilator read only the given files, and that absolute ones have not changed.
     fn check_read(
         &self,
@@ -141,7 +113,20 @@ impl LibraryCache {
         files: &[SourceFile],
         folder: &Path,
     ) -> Result<(), Error> {
-        check_read(verilated.names_read(&self.verilator)?, files, folder)
+        for name in verilated.names_read(&self.verilator)? {
+            let path = folder.join(&name);
+            // Older Verilators also list names that they only searched for.
+            if !path.is_file() {
+                continue;
+            }
+            let same = |file: &&SourceFile| is_same(&file.name, &name);
+            let as_given =
+                |file: &SourceFile| fs::read(&path).is_ok_and(|text| *text == *file.text);
+            if !files.iter().find(same).is_some_and(as_given) {
+                return Err(verilated_files::Error::Changed { path: name }.into());
+            }
+        }
+        Ok(())
     }
 
     /// Starts Verilator at once for all that is needed of it: its start takes most of the time.
@@ -329,27 +314,6 @@ impl LibraryCache {
 /// The first half of a SHA-256 in hex: short for a file name, and practically free of collisions.
 fn hex(hash: Sha256) -> String {
     hash.finalize()[..HASH_DIGITS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(Error::io(path))
-}
-
-/// Checks that each of these names is that of a file with the given text.
-fn check_read(names: Vec<PathBuf>, files: &[SourceFile], folder: &Path) -> Result<(), Error> {
-    for name in names {
-        let path = folder.join(&name);
-        // Older Verilators also list names that they only searched for.
-        if !path.is_file() {
-            continue;
-        }
-        let same = |file: &&SourceFile| is_same(&file.name, &name);
-        let as_given = |file: &SourceFile| fs::read(&path).is_ok_and(|text| *text == *file.text);
-        if !files.iter().find(same).is_some_and(as_given) {
-            return Err(verilated_files::Error::Changed { path: name }.into());
-        }
-    }
-    Ok(())
 }
 
 /// Whether two names mean the same file.

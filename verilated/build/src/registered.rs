@@ -104,7 +104,7 @@ pub fn choose(
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Template`].
-pub(crate) fn registered(design: &Design, ports: &Ports, folder: &Path) -> Result<Design, Error> {
+fn registered(design: &Design, ports: &Ports, folder: &Path) -> Result<Design, Error> {
     let source = folder.join(format!("{TOP}.sv"));
     fs::write(&source, top(design, ports)?).map_err(Error::io(&source))?;
     Ok(Design {

@@ -81,8 +81,6 @@ pub struct BenchReport {
     pub driven: Speed,
     /// Environment, golden model, DUT, comparison, scoreboard, coverage.
     pub lock_step: Speed,
-    /// Lock-step without scoreboard and coverage, for cases whose golden side is cached.
-    pub judged: Speed,
     /// The share of lock-step speed that functional coverage costs, as a median over all rounds;
     /// 0.05 is 5 %.
     pub coverage_cost: f64,
@@ -122,13 +120,11 @@ pub enum InstructionScope {
     Model,
     /// Golden side and model.
     LockStep,
-    /// Golden side and model, for cases whose golden side is cached.
-    Judged,
 }
 
 impl InstructionScope {
     /// All scopes.
-    pub const ALL: [Self; 4] = [Self::GoldenSide, Self::Model, Self::LockStep, Self::Judged];
+    pub const ALL: [Self; 3] = [Self::GoldenSide, Self::Model, Self::LockStep];
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
@@ -136,7 +132,6 @@ impl InstructionScope {
             Self::GoldenSide => "golden side",
             Self::Model => "model and comparison",
             Self::LockStep => "lock-step",
-            Self::Judged => "judged before",
         }
     }
 }
@@ -201,10 +196,6 @@ pub fn repeat<B: Block>(
                     InstructionScope::LockStep => {
                         harness::run::<B>(stimulus, parameters, &mut model()?, &watch).verdict
                     }
-                    InstructionScope::Judged => {
-                        harness::run_judged::<B, _>(stimulus, parameters, &mut model()?, &watch)
-                            .verdict
-                    }
                 };
                 matches(&verdict)?;
             }
@@ -250,18 +241,10 @@ pub fn run<B: Block>(
             matches(&outcome.verdict)
         })
     };
-    let judged = |stimulus: &Stimulus<B>| {
-        let mut model = kind.create(BeforeReset::Ones)?;
-        timed(|| {
-            let outcome = harness::run_judged::<B, _>(stimulus, parameters, &mut model, &watch);
-            matches(&outcome.verdict)
-        })
-    };
-    let whole: [(&'static str, CaseTimer<'_, B>); 6] = [
+    let whole: [(&'static str, CaseTimer<'_, B>); 5] = [
         ("bare", Box::new(|case| bare(&plain, case))),
         ("driven", Box::new(|case| bare(&kind, case))),
         ("lock-step", Box::new(|case| lock_step(case.stimulus))),
-        ("judged before", Box::new(|case| judged(case.stimulus))),
         ("whole", Box::new(|case| timed(|| lock_step(&generate(case.seed)).map(drop)))),
         (
             "reused",
@@ -322,10 +305,9 @@ pub fn run<B: Block>(
         coverage_cost: median(
             covered.iter().zip(&uncovered).map(|(with, without)| 1.0 - without / with),
         ),
-        judged: speed(3),
-        whole: speed(4),
-        reused: speed(5),
-        parts: (6..ways.len()).map(part).collect(),
+        whole: speed(3),
+        reused: speed(4),
+        parts: (5..ways.len()).map(part).collect(),
     })
 }
 

@@ -35,14 +35,12 @@ pub(super) fn load<B: Explain>(
 
 /// A loaded model of a profile's RTL.
 pub(super) trait Runner<B: Explain>: Send {
-    /// Runs a case from reset to its end. If `is_judged`, the golden side is cached, and a match
-    /// may lack hits and counters.
+    /// Runs a case from reset to its end.
     ///
     /// # Errors
     /// [`Error::Model`] if no model can be created. [`Error::Environment`] or [`Error::Write`] if
     /// no simulation can run.
-    fn run(&self, stimulus: &Stimulus<B>, is_judged: bool, watch: &Watch)
-    -> Result<Outcome, Error>;
+    fn run(&self, stimulus: &Stimulus<B>, watch: &Watch) -> Result<Outcome, Error>;
 
     /// Runs a case and writes waves. `observed` is the model for waves.
     ///

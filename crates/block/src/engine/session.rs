@@ -47,9 +47,9 @@ pub(super) struct LoadedModels<B: Block> {
 }
 
 impl<B: Explain> Models for LoadedModels<B> {
-    fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome {
+    fn run(&self, case: &Case, watch: &Watch) -> Outcome {
         self.runners[case.profile]
-            .run(&self.cases.stimulus(case), is_judged, watch)
+            .run(&self.cases.stimulus(case), watch)
             .unwrap_or_else(|error| Outcome::crashed(None, error.to_string()))
     }
 }

@@ -232,7 +232,7 @@ impl<B: Explain> TypedVector<B> {
 
     /// Runs it once.
     fn run(&self, runner: &dyn Runner<B>, watch: &Watch) -> Result<Outcome, Error> {
-        watch.model(|| runner.run(&self.vector.stimulus, false, watch))
+        watch.model(|| runner.run(&self.vector.stimulus, watch))
     }
 
     fn check_fails(&self, outcome: &Outcome) -> Result<(), Error> {
@@ -289,7 +289,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
         let (profile, runner) = Self::load(profile, model)?;
         let outcome = self.run(&*runner, watch)?;
         self.check_fails(&outcome)?;
-        let mut run = |stimulus: &Stimulus<B>| runner.run(stimulus, false, watch).ok();
+        let mut run = |stimulus: &Stimulus<B>| runner.run(stimulus, watch).ok();
         let cost = runner.cost_of_a_try(budget);
         let tries = ShrinkContext { run: &mut run, budget, cost };
         self.smaller(&profile, &outcome, tries, watch, progress)

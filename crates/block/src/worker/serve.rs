@@ -202,11 +202,11 @@ impl Worker {
     fn answer(&self, work: &Work) -> Answer {
         let refused = |error: Error| Answer::Refused(Refusal::of(&error));
         match (work, &self.models) {
-            (Work::Case { case, is_judged }, Some(models)) => {
-                let run = || models.run(case, *is_judged, &self.watch);
+            (Work::Case(case), Some(models)) => {
+                let run = || models.run(case, &self.watch);
                 Answer::Case(Box::new(self.watch.model(run)))
             }
-            (Work::Case { .. }, None) => refused(Error::Environment(
+            (Work::Case(_), None) => refused(Error::Environment(
                 codes::WORKER_FAILED,
                 "a case came before its models".to_owned(),
             )),

@@ -42,12 +42,7 @@ pub enum Request {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Work {
     /// A case of the open session.
-    Case {
-        /// The case.
-        case: Case,
-        /// Whether its golden side was checked before and need not be checked again.
-        is_judged: bool,
-    },
+    Case(Case),
     /// A self-contained task.
     Task(Box<Task>),
     /// A question about this block, for a worker that loads no model.

@@ -494,18 +494,12 @@ fn empty(folder: &Path) -> Result<(), Error> {
             _ => {}
         }
     }
-    empty_subfolders(folder)?;
-    remove_partial(folder);
-    Ok(())
-}
-
-/// Removes the files of failures and cases. The caller must hold the lock.
-pub(super) fn empty_subfolders(folder: &Path) -> Result<(), Error> {
     for path in FOLDERS.map(|name| folder.join(name)) {
         if path.is_dir() {
             fs::remove_dir_all(&path).map_err(Error::write(&path))?;
         }
     }
+    remove_partial(folder);
     Ok(())
 }
 

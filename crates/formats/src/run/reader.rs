@@ -75,8 +75,6 @@ pub struct RunTiming {
     pub sandbox: Option<String>,
     /// Workers lost to causes outside the RTL.
     pub lost_workers: LostWorkers,
-    /// Number of cases whose scoreboard and coverage results came from the cache of an earlier run.
-    pub judged_before: u64,
 }
 
 impl RunTiming {

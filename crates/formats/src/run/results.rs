@@ -4,7 +4,7 @@
 //! everything that depends on the machine or the time. `docs/reference/results.md` describes both.
 
 use super::cases::{Cases, FailedCase, Failure, FinishedCase, Row};
-use super::directory::{DirectoryLock, OutputLocation, empty_subfolders, remove_partial};
+use super::directory::{DirectoryLock, OutputLocation, remove_partial};
 use super::end::End;
 use super::groups::Group;
 use super::header::Header;
@@ -87,19 +87,6 @@ impl RunDirectory {
         let mut directory = Self { claim, file, length, checksum, cases, text, lost };
         directory.write(&head(header))?;
         Ok(directory)
-    }
-
-    /// Begins the run again, without its cases so far and their files.
-    pub fn restart(&mut self, header: &Header) -> Result<(), Error> {
-        empty_subfolders(self.folder())?;
-        let path = self.folder().join(PARTIAL);
-        self.file.set_len(0).and_then(|()| self.file.rewind()).map_err(Error::write(path))?;
-        self.length = 0;
-        self.checksum = Checksum::default();
-        self.cases = Cases::new(header.step());
-        self.text.clear();
-        self.lost = None;
-        self.write(&head(header))
     }
 
     /// Resumes a run directory at `state`. Everything written after that state is written again.

@@ -29,8 +29,6 @@ pub struct Timing {
     pub sandbox: Option<String>,
     /// Workers lost to causes outside the RTL. Their cases were repeated.
     pub lost_workers: LostWorkers,
-    /// Number of cases whose scoreboard and coverage results came from the cache of an earlier run.
-    pub judged_before: u64,
 }
 
 /// Workers lost to causes outside the RTL.

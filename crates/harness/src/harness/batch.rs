@@ -123,10 +123,8 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
             }
             let samples = S::IS_LEGAL && self.cycles > 0;
             let rules = self.sampled.clock(&mut self.golden, inputs, &decided, samples);
-            if S::COUNTS {
-                let edge = Edge { golden: &self.golden, inputs, outputs: expected, rules };
-                self.sampled.count(&edge, samples);
-            }
+            let edge = Edge { golden: &self.golden, inputs, outputs: expected, rules };
+            self.sampled.count(&edge, samples);
             self.cycles += 1;
         }
         None
@@ -252,35 +250,11 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
             }
         }
         Drive::Cycles(cycles) => {
-            let mut source = case::RawPins::<B, true>::new(cycles);
+            let mut source = case::RawPins::<B>::new(cycles);
             let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
             (seen, source.outcome(cycles, hits))
         }
     };
-    report(seen, outcome, stimulus, parameters, dut, watch)
-}
-
-/// As [`run`], for a case whose golden side is cached: environment, golden model, DUT and
-/// comparison only.
-pub(super) fn run_judged<B: Block>(
-    stimulus: &Stimulus<B>,
-    parameters: &Parameters,
-    dut: &mut impl Dut<B>,
-    watch: &Watch,
-) -> Outcome {
-    let (seen, cycles, packets) = match &stimulus.drive {
-        Drive::Traffic(traffic) => {
-            let mut source = case::CheckedTraffic::<'_, B>::new(traffic, parameters);
-            let (seen, cycles, _) = run_batches::<B, _, ()>(&mut source, parameters, dut, watch);
-            (seen, cycles, source.packets())
-        }
-        Drive::Cycles(cycles) => {
-            let mut source = case::RawPins::<B, false>::new(cycles);
-            let (seen, cycles, _) = run_batches::<B, _, ()>(&mut source, parameters, dut, watch);
-            (seen, cycles, 0)
-        }
-    };
-    let outcome = Outcome { cycles, packets, ..Outcome::without_cycles(Verdict::Match) };
     report(seen, outcome, stimulus, parameters, dut, watch)
 }
 
@@ -514,7 +488,7 @@ fn record_stimulus<B: Block>(
             compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
-            let mut source = case::RawPins::<B, true>::new(cycles);
+            let mut source = case::RawPins::<B>::new(cycles);
             let (verdict, cycles, hits) =
                 record::<B, _, false>(&mut source, parameters, watch, goes_on);
             compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })

@@ -250,21 +250,6 @@ pub fn run<B: Block>(
     watch.during(|| run_watched::<B, _, B::Coverage>(stimulus, parameters, dut, watch))
 }
 
-/// As [`run`], for a case that matched before and whose checks passed. Scoreboard and coverage
-/// depend on the golden side only, so they are left out, and a match has no hits and counters.
-/// Any other result is that of [`run`].
-pub fn run_judged<B: Block, D: Dut<B>>(
-    stimulus: &Stimulus<B>,
-    parameters: &Parameters,
-    dut: &mut D,
-    watch: &Watch,
-) -> Outcome {
-    watch.during(|| match batches::<B, D>() {
-        true => batch::run_judged::<B>(stimulus, parameters, dut, watch),
-        false => run_cycles(stimulus, parameters, dut, watch),
-    })
-}
-
 /// As [`run`], but counts only rules, to measure the cost of the other bins.
 pub fn run_uncovered<B: Block>(
     stimulus: &Stimulus<B>,
@@ -311,7 +296,7 @@ pub(super) fn run_cycles<B: Block>(
             compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
-            let mut source = RawPins::<B, true>::new(cycles);
+            let mut source = RawPins::<B>::new(cycles);
             let (verdict, cycles, mut hits) = lock_step(&mut source, parameters, dut, watch);
             if follows_dut::<B>() {
                 hits.push(0);
@@ -373,9 +358,6 @@ pub(super) trait Source<B: Block> {
     /// Whether the stimulus is legal, so that functional coverage applies.
     const IS_LEGAL: bool;
 
-    /// Whether rules and bins are counted.
-    const COUNTS: bool = true;
-
     /// Sets the inputs of the next cycle; false at the end.
     fn next(&mut self, inputs: &mut B::Inputs) -> bool;
 
@@ -398,18 +380,41 @@ pub(super) enum Stop {
     Hang,
 }
 
-/// Transactions that drive the block, without a scoreboard.
-pub(super) struct Driven<'a, B: Block> {
+/// Transactions, with environment and scoreboard.
+pub(super) struct Traffic<'a, B: Block> {
     environment: B::Environment<'a>,
     last_handshake: u64,
     handshakes: u64,
+    scoreboard: B::Scoreboard<'a>,
+    /// A check failed, so the scoreboard is not called again.
+    objected: bool,
 }
 
-impl<'a, B: Block> Driven<'a, B> {
-    fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
-        let environment = B::Environment::new(traffic, parameters);
-        Self { environment, last_handshake: 0, handshakes: 0 }
+impl<'a, B: Block> Traffic<'a, B> {
+    pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
+        Self {
+            environment: B::Environment::new(traffic, parameters),
+            last_handshake: 0,
+            handshakes: 0,
+            scoreboard: B::Scoreboard::new(traffic, parameters),
+            objected: false,
+        }
     }
+
+    /// The timeout that the stimulus allows at present, in cycles.
+    pub(super) fn progress_timeout(&self) -> u64 {
+        self.environment.progress_timeout()
+    }
+
+    /// The outcome of a case that matches so far.
+    pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
+        let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
+        Outcome { verdict: Verdict::Match, cycles, packets, hits, counters, reached: Vec::new() }
+    }
+}
+
+impl<B: Block> Source<B> for Traffic<'_, B> {
+    const IS_LEGAL: bool = true;
 
     // One of the calls of each cycle; its prologue takes 2 % of the golden side.
     #[inline(always)]
@@ -421,58 +426,8 @@ impl<'a, B: Block> Driven<'a, B> {
         true
     }
 
-    /// Finishes the cycle. Returns whether the time without a handshake exceeds the timeout.
-    #[inline(always)]
-    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool {
-        self.environment.clock(inputs, outputs);
-        let handshakes = self.environment.handshakes();
-        if handshakes != self.handshakes {
-            self.handshakes = handshakes;
-            self.last_handshake = cycle;
-        }
-        cycle - self.last_handshake > self.environment.progress_timeout()
-    }
-}
-
-/// Transactions, with environment and scoreboard.
-pub(super) struct Traffic<'a, B: Block> {
-    driven: Driven<'a, B>,
-    scoreboard: B::Scoreboard<'a>,
-    /// A check failed, so the scoreboard is not called again.
-    objected: bool,
-}
-
-impl<'a, B: Block> Traffic<'a, B> {
-    pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
-        Self {
-            driven: Driven::new(traffic, parameters),
-            scoreboard: B::Scoreboard::new(traffic, parameters),
-            objected: false,
-        }
-    }
-
-    /// The timeout that the stimulus allows at present, in cycles.
-    pub(super) fn progress_timeout(&self) -> u64 {
-        self.driven.environment.progress_timeout()
-    }
-
-    /// The outcome of a case that matches so far.
-    pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
-        let (packets, counters) = (self.driven.environment.packets(), self.scoreboard.counts());
-        Outcome { verdict: Verdict::Match, cycles, packets, hits, counters, reached: Vec::new() }
-    }
-}
-
-impl<B: Block> Source<B> for Traffic<'_, B> {
-    const IS_LEGAL: bool = true;
-
-    #[inline]
-    fn next(&mut self, inputs: &mut B::Inputs) -> bool {
-        self.driven.next(inputs)
-    }
-
     fn next_behind_the_end(&mut self, inputs: &mut B::Inputs) {
-        self.driven.environment.drive(inputs);
+        self.environment.drive(inputs);
     }
 
     #[inline]
@@ -485,9 +440,15 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
         judgement
     }
 
-    #[inline]
+    #[inline(always)]
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool {
-        self.driven.clock(inputs, outputs, cycle)
+        self.environment.clock(inputs, outputs);
+        let handshakes = self.environment.handshakes();
+        if handshakes != self.handshakes {
+            self.handshakes = handshakes;
+            self.last_handshake = cycle;
+        }
+        cycle - self.last_handshake > self.environment.progress_timeout()
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
@@ -495,54 +456,12 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
     }
 }
 
-/// Transactions whose golden side is cached, with the environment only.
-pub(super) struct CheckedTraffic<'a, B: Block>(Driven<'a, B>);
-
-impl<'a, B: Block> CheckedTraffic<'a, B> {
-    pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
-        Self(Driven::new(traffic, parameters))
-    }
-
-    /// Packets taken so far.
-    pub(super) fn packets(&self) -> u64 {
-        self.0.environment.packets()
-    }
-}
-
-impl<B: Block> Source<B> for CheckedTraffic<'_, B> {
-    const IS_LEGAL: bool = false;
-    const COUNTS: bool = false;
-
-    #[inline]
-    fn next(&mut self, inputs: &mut B::Inputs) -> bool {
-        self.0.next(inputs)
-    }
-
-    fn next_behind_the_end(&mut self, inputs: &mut B::Inputs) {
-        self.0.environment.drive(inputs);
-    }
-
-    #[inline]
-    fn judge(&mut self, _: &B::Inputs, _: &B::Outputs) -> Result<(), Violation> {
-        Ok(())
-    }
-
-    #[inline]
-    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool {
-        self.0.clock(inputs, outputs, cycle)
-    }
-
-    fn finish(&mut self) -> Result<(), Violation> {
-        Ok(())
-    }
-}
-
 /// Unconstrained stimulus: outputs are compared, and nothing else is checked.
-pub(super) struct RawPins<'a, B: Block, const COUNTS: bool> {
+pub(super) struct RawPins<'a, B: Block> {
     cycles: std::slice::Iter<'a, B::Inputs>,
 }
 
-impl<'a, B: Block, const COUNTS: bool> RawPins<'a, B, COUNTS> {
+impl<'a, B: Block> RawPins<'a, B> {
     pub(super) fn new(cycles: &'a [B::Inputs]) -> Self {
         Self { cycles: cycles.iter() }
     }
@@ -554,9 +473,8 @@ impl<'a, B: Block, const COUNTS: bool> RawPins<'a, B, COUNTS> {
     }
 }
 
-impl<B: Block, const COUNTS: bool> Source<B> for RawPins<'_, B, COUNTS> {
+impl<B: Block> Source<B> for RawPins<'_, B> {
     const IS_LEGAL: bool = false;
-    const COUNTS: bool = COUNTS;
 
     #[inline]
     fn next(&mut self, inputs: &mut B::Inputs) -> bool {

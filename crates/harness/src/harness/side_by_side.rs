@@ -46,7 +46,7 @@ pub fn first_difference<B: Block, D: Dut<B>>(
                 watch,
             ),
             Drive::Cycles(cycles) => {
-                side_by_side(&mut RawPins::<B, true>::new(cycles), parameters, duts, first, watch)
+                side_by_side(&mut RawPins::<B>::new(cycles), parameters, duts, first, watch)
             }
         };
         end.break_value().flatten()

@@ -14,10 +14,10 @@ use cosim_block::engine::{SessionSetup, Waves};
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::run::{
-    Day, End, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
+    Day, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
     PeakMemory, Plan, RtlCopy, RunCommand, RunDirectory, State, Tally, Timing,
 };
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::models::RtlModels as _;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -125,49 +125,31 @@ impl PreparedRegression<'_> {
         events(Event::Started { plan: &self.plan, before });
         let mut collector = self.collector(directory, events)?;
         collector.journal = journal;
-        let Self { job, opening, interrupted, .. } = self;
-        let (mut plan, mut header) = (self.plan.clone(), self.header.clone());
+        let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
-            place = collector.restore(job.block, &plan, left)?;
+            place = collector.restore(job.block, plan, left)?;
             start.failures = collector.tally.totals.failures();
             start.hangs = collector.hangs;
             let state = collector.state(place);
             let folder = collector.directory.folder();
-            collector.journal = Some(Journal::begin(folder, run_command.clone(), &state)?);
+            collector.journal = Some(Journal::begin(folder, run_command, &state)?);
         }
-        let began = Instant::now();
         // The journal may name any number.
         let before = Duration::try_from_secs_f64(collector.before.0).unwrap_or_default();
-        let mut judged = job.judged(opening, &plan.profiles)?;
-        judged.begin(plan.from(place));
         let program = &job.program;
-        let end = loop {
-            let time = time.map(|time| time.saturating_sub(before.saturating_add(began.elapsed())));
-            let limits = Limits { time, ..job.limits };
-            let end = runner::run(
-                program,
-                (opening, &mut judged),
-                (plan.from(place), start),
-                &limits,
-                interrupted,
-                &mut collector,
-            );
-            collector.gathered();
-            let end = end?;
-            if let Some(case) = judged.difference() {
-                let message = format!(
-                    "{case}: what the cache has about this case is wrong, so the cache of judged cases is emptied, and the run begins again"
-                );
-                (collector.events)(Event::Warning(message));
-                judged.forget();
-            } else {
-                break end;
-            }
-            collector = self.restarted(collector, (&plan, &header), run_command.clone())?;
-            (start, place) = (Start::default(), 0);
-        };
-        judged.keep(|profile| self.is_pure(profile));
+        let time = time.map(|time| time.saturating_sub(before));
+        let limits = Limits { time, ..job.limits };
+        let end = runner::run(
+            program,
+            opening,
+            (plan.from(place), start),
+            &limits,
+            interrupted,
+            &mut collector,
+        );
+        collector.gathered();
+        let end = end?;
         let (seconds, failures_seconds) = collector.seconds();
         (collector.events)(Event::Ended);
 
@@ -199,7 +181,6 @@ impl PreparedRegression<'_> {
             progress: milestones.into_points(),
             sandbox: program.in_force().map(|in_force| in_force.to_string()),
             lost_workers,
-            judged_before: judged.used(),
         };
         let coverage = match plan.shard.is_whole() {
             true => tally.coverage.database(),
@@ -218,6 +199,7 @@ impl PreparedRegression<'_> {
                 }
             }
         }
+        let mut header = self.header.clone();
         if !header.is_whole() {
             header.exhaustive = None;
         }
@@ -275,34 +257,6 @@ impl PreparedRegression<'_> {
             before: (0.0, 0.0),
             until: job.until,
         })
-    }
-
-    /// Begins the run again in its directory, with these cases. The time so far counts.
-    fn restarted<'a, 'e>(
-        &self,
-        collector: Collector<'a, 'e>,
-        (plan, header): (&Plan, &Header),
-        run_command: RunCommand,
-    ) -> Result<Collector<'a, 'e>, Error> {
-        let before = collector.seconds();
-        let Collector { events, mut directory, journal, .. } = collector;
-        directory.restart(header)?;
-        events(Event::Started { plan, before: 0 });
-        let mut collector = self.collector(directory, events)?;
-        collector.before = before;
-        if journal.is_some() {
-            let (folder, state) = (collector.directory.folder(), collector.state(0));
-            collector.journal = Some(Journal::begin(folder, run_command, &state)?);
-        }
-        Ok(collector)
-    }
-
-    /// Whether what workers count with the RTL of a profile holds for other RTL.
-    fn is_pure(&self, profile: usize) -> bool {
-        let Regression { block, setup, .. } = self.job;
-        let view = if setup.coverage { View::Covered } else { View::Bare };
-        let parameters = &self.plan.profiles[profile].parameters;
-        setup.rtl.is_pure(block.info(), parameters, view).unwrap_or(false)
     }
 
     /// An empty coverage database.

@@ -1,6 +1,5 @@
 //! Runs the cases of a plan until the end or a limit.
 
-use crate::judged::Judged;
 use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
 use cosim_base::error::{Error, codes};
 use cosim_block::engine::SessionSetup;
@@ -56,20 +55,19 @@ pub trait Progress {
     fn lost_worker(&mut self, _: &str) {}
 }
 
-/// Runs cases until the plan ends, a limit is reached, `interrupted` is set, or the cache of judged
-/// cases turns out to be wrong ([`Judged::difference`]).
+/// Runs cases until the plan ends, a limit is reached, or `interrupted` is set.
 ///
 /// # Errors
 /// An error of `progress`, or no workers can be started.
 pub fn run(
     launch: &impl Launch,
-    (opening, judged): (&SessionSetup, &mut Judged),
+    opening: &SessionSetup,
     (source, start): (impl Iterator<Item = Case>, Start),
     limits: &Limits,
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
-    let mut cases = Cases::new((source, start), judged, limits, interrupted, progress);
+    let mut cases = Cases::new((source, start), limits, interrupted, progress);
     if cases.is_over() {
         return Ok(cases.end);
     }
@@ -81,7 +79,6 @@ pub fn run(
 struct Cases<'a, S: Iterator<Item = Case>> {
     /// The cases still to run.
     source: Peekable<S>,
-    judged: &'a mut Judged,
     limits: &'a Limits,
     interrupted: &'a AtomicBool,
     progress: &'a mut dyn Progress,
@@ -114,8 +111,7 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
 
     fn next(&mut self) -> Option<(Case, Work)> {
         let case = self.source.next()?;
-        let work = self.work(&case);
-        Some((case, work))
+        Some((case.clone(), Work::Case(case)))
     }
 
     fn look(&mut self) -> PoolAction {
@@ -131,12 +127,7 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
     }
 
     fn landed(&mut self, case: Case, completion: Completion) -> Result<PoolAction, Error> {
-        let outcome = self.outcome(&case, completion)?;
-        if self.judged.difference().is_some() {
-            // The counts of earlier cases may be wrong, too, so this run has no result.
-            return Ok(PoolAction::Abandon);
-        }
-        self.ended(&case, &outcome)
+        self.ended(&case, &outcome_of(completion)?)
     }
 
     fn gathered(&mut self) {
@@ -155,7 +146,6 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
 impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
     fn new(
         (source, start): (S, Start),
-        judged: &'a mut Judged,
         limits: &'a Limits,
         interrupted: &'a AtomicBool,
         progress: &'a mut dyn Progress,
@@ -163,19 +153,7 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
         let Start { failures, hangs } = start;
         let (begin, end) = (Instant::now(), End::Complete);
         let source = source.peekable();
-        Self { source, judged, limits, interrupted, progress, begin, failures, hangs, end }
-    }
-
-    fn work(&mut self, case: &Case) -> Work {
-        Work::Case { case: case.clone(), is_judged: self.judged.stands_in(case) }
-    }
-
-    /// The outcome of a case, completed from the cache.
-    ///
-    /// # Errors
-    /// [`Error::Environment`] if it is no result of a case.
-    fn outcome(&mut self, case: &Case, completion: Completion) -> Result<Outcome, Error> {
-        Ok(self.judged.complete(case, outcome_of(completion)?))
+        Self { source, limits, interrupted, progress, begin, failures, hangs, end }
     }
 
     /// Records a case that has ended. Returns whether to continue.
@@ -298,7 +276,7 @@ mod tests {
             {
                 match request {
                     Request::Open(_) => self.replies.push_back(Reply::Ready),
-                    Request::Work { place, work: Work::Case { case, .. } } => {
+                    Request::Work { place, work: Work::Case(case) } => {
                         self.work.push_back((place, case))
                     }
                     other => panic!("{other:?}"),
@@ -420,7 +398,7 @@ mod tests {
         let interrupted = AtomicBool::new(interrupted);
         let end = run(
             &scripts,
-            (&opening, &mut Judged::none()),
+            &opening,
             (plan(indices).iter(), Start::default()),
             &limits,
             &interrupted,

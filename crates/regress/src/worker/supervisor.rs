@@ -186,7 +186,7 @@ impl<L: Link> Supervisor<L> {
         })?;
         match request {
             Request::Open(_) => self.expected.push_back(Expected::Opening),
-            Request::Work { place, work: Work::Case { .. } } => {
+            Request::Work { place, work: Work::Case(_) } => {
                 self.expected.push_back(Expected::Case(*place));
             }
             Request::Work { place, work: Work::Task(task) } => {
@@ -491,7 +491,7 @@ mod tests {
     fn case(place: u64) -> Request {
         let (name, seed) = (place.to_string(), place);
         let case = Case { place, profile: 0, scenario: 0, name, seed };
-        Request::Work { place, work: Work::Case { case, is_judged: false } }
+        Request::Work { place, work: Work::Case(case) }
     }
 
     fn task(place: u64, action: Action) -> Request {

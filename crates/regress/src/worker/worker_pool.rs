@@ -157,7 +157,7 @@ impl InFlightWork {
     /// Prefixes `text` with the name of the case.
     fn named(&self, text: &str) -> String {
         match &self.work {
-            Work::Case { case, .. } => format!("{}: {text}", case.name),
+            Work::Case(case) => format!("{}: {text}", case.name),
             Work::Task(_) | Work::Query(..) => text.to_owned(),
         }
     }
@@ -587,8 +587,7 @@ mod tests {
     fn piece(place: u64) -> InFlightWork {
         let name = place.to_string();
         let case = Case { place, profile: 0, scenario: 0, name, seed: 0 };
-        let work = Work::Case { case, is_judged: false };
-        InFlightWork { place, work, losses: Losses::default() }
+        InFlightWork { place, work: Work::Case(case), losses: Losses::default() }
     }
 
     /// Does a client that is stopped know which results have another before them missing?

@@ -135,14 +135,6 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the value of a key, if there is one.
-    ///
-    /// # Errors
-    /// If it cannot be removed.
-    pub fn remove(&self, key: &Key) -> io::Result<()> {
-        remove(&self.path(key)).map(drop)
-    }
-
     /// Number and total size of all entries; 0 if the folder does not exist.
     ///
     /// # Errors

@@ -15,10 +15,6 @@ impl Backend for Icarus {
         Ok(Built::Icarus(icarus.compiled(&simulation, &(model.kept)()?)?))
     }
 
-    fn is_pure(&self, _: &ModelRequest<'_>) -> Result<bool, Error> {
-        Ok(false)
-    }
-
     fn conflict(&self, _: Feature) -> Option<&'static str> {
         Some("--simulator icarus")
     }

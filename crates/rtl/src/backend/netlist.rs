@@ -15,11 +15,8 @@ pub struct Netlist(pub Box<dyn Backend>);
 
 impl Backend for Netlist {
     fn build(&self, model: &ModelRequest<'_>) -> Result<Built, Error> {
-        self.0.build(&replaced(model)?)
-    }
-
-    fn is_pure(&self, model: &ModelRequest<'_>) -> Result<bool, Error> {
-        self.0.is_pure(&replaced(model)?)
+        let netlist = netlist(model.info, model.rtl, model.parameters, &(model.kept)()?)?;
+        self.0.build(&ModelRequest { netlist: Some(Arc::new(netlist.examined())), ..model.clone() })
     }
 
     fn conflict(&self, feature: Feature) -> Option<&'static str> {
@@ -28,11 +25,6 @@ impl Backend for Netlist {
             Feature::Assertions | Feature::Mutants | Feature::Proofs => Some("--netlist"),
         })
     }
-}
-
-fn replaced<'a>(model: &ModelRequest<'a>) -> Result<ModelRequest<'a>, Error> {
-    let netlist = netlist(model.info, model.rtl, model.parameters, &(model.kept)()?)?;
-    Ok(ModelRequest { netlist: Some(Arc::new(netlist.examined())), ..model.clone() })
 }
 
 /// Synthesises an RTL, or finds its netlist in the cache.

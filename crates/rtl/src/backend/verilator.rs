@@ -1,11 +1,10 @@
 //! Verilator: two values, in models that are linked into the program or compiled at run time.
 
 use super::{Backend, Feature, ModelRequest};
-use crate::models::{Examined, OBSERVING_TOP, TARGET, View, observing_top, ports, verilator};
+use crate::models::{OBSERVING_TOP, TARGET, View, observing_top, ports, verilator};
 use cosim_base::error::Error;
 use cosim_block::built::Built;
 use std::path::PathBuf;
-use std::sync::Arc;
 use verilated_build::{Design, LibraryCache, SourceFile};
 
 /// Verilator.
@@ -24,13 +23,6 @@ impl Backend for Verilator {
         }
     }
 
-    fn is_pure(&self, model: &ModelRequest<'_>) -> Result<bool, Error> {
-        let kept = (model.kept)()?;
-        let ModelSources { examined, design, texts } = sources(model)?;
-        let cache = LibraryCache::new(verilator()?, TARGET, kept);
-        cache.is_pure(&design, &texts).map_err(|error| examined.plain(error))
-    }
-
     fn conflict(&self, _: Feature) -> Option<&'static str> {
         None
     }
@@ -44,26 +36,6 @@ fn is_linked(model: &ModelRequest<'_>) -> bool {
 /// Compiles a model, or finds it in the cache.
 fn compile(model: &ModelRequest<'_>) -> Result<Built, Error> {
     let kept = (model.kept)()?;
-    let ModelSources { examined, design, texts } = sources(model)?;
-    let ports = ports(model.info);
-    let expected = (!matches!(model.view, View::Observed(_))).then_some(&ports);
-    let cache = LibraryCache::new(verilator()?, TARGET, kept);
-    let library = match model.view {
-        View::Quick => cache.any_library(&design, &texts, expected),
-        _ => cache.library(&design, &texts, expected),
-    };
-    library.map(|library| Built::library(&library)).map_err(|error| examined.plain(error))
-}
-
-/// What a model is compiled from.
-struct ModelSources {
-    examined: Arc<Examined>,
-    design: Design,
-    texts: Vec<SourceFile>,
-}
-
-/// The design and the texts that a model is compiled from.
-fn sources(model: &ModelRequest<'_>) -> Result<ModelSources, Error> {
     let ModelRequest { info, parameters, view, .. } = *model;
     let examined = model.simulated()?;
     let mut texts = examined.texts.clone();
@@ -87,5 +59,12 @@ fn sources(model: &ModelRequest<'_>) -> Result<ModelSources, Error> {
     // Counting or writing waves dominates the run time, so that optimising the rest is not worth
     // the compile time.
     design.quick = model.netlist.is_some() || matches!(view, View::Covered | View::Observed(_));
-    Ok(ModelSources { examined, design, texts })
+    let ports = ports(info);
+    let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
+    let cache = LibraryCache::new(verilator()?, TARGET, kept);
+    let library = match view {
+        View::Quick => cache.any_library(&design, &texts, expected),
+        _ => cache.library(&design, &texts, expected),
+    };
+    library.map(|library| Built::library(&library)).map_err(|error| examined.plain(error))
 }

@@ -29,15 +29,9 @@ impl<B: Block> Compiled<B> {
 }
 
 impl<B: Explain> Runner<B> for Compiled<B> {
-    fn run(
-        &self,
-        stimulus: &Stimulus<B>,
-        is_judged: bool,
-        watch: &Watch,
-    ) -> Result<Outcome, Error> {
-        let run = if is_judged { harness::run_judged::<B, _> } else { harness::run::<B> };
+    fn run(&self, stimulus: &Stimulus<B>, watch: &Watch) -> Result<Outcome, Error> {
         let mut model = self.kind.create(stimulus.before_reset)?;
-        let outcome = run(stimulus, &self.profile.parameters, &mut model, watch);
+        let outcome = harness::run::<B>(stimulus, &self.profile.parameters, &mut model, watch);
         Ok(match &self.points {
             None => outcome,
             Some(points) => Outcome { reached: points.reached(&model.counts()), ..outcome },

@@ -78,12 +78,7 @@ impl Icarus {
 }
 
 impl<B: Explain> Runner<B> for Icarus {
-    fn run(
-        &self,
-        stimulus: &Stimulus<B>,
-        _is_judged: bool,
-        watch: &Watch,
-    ) -> Result<Outcome, Error> {
+    fn run(&self, stimulus: &Stimulus<B>, watch: &Watch) -> Result<Outcome, Error> {
         self.simulate(stimulus, None, watch)
     }
 
