@@ -435,26 +435,42 @@ fn files_of(block: &str) -> impl Iterator<Item = String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
 }
 
+/// A patch that replaces one line of a file of `qp`.
+fn patch_of_qp(file: &str, line: usize, from: &str, to: &str) -> String {
+    let name = format!("rtl/qp/{file}");
+    format!("--- a/{name}\n+++ b/{name}\n@@ -{line} +{line} @@\n-{from}\n+{to}\n")
+}
+
 #[test]
 fn errors_of_a_folder_of_bugs_are_found() {
     let folder = TempDir::new().unwrap();
     finds(qp().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
     let rtl = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
     let first = rtl.lines().next().unwrap();
-    let patch = |file: &str, from: &str, to: &str| {
-        format!("--- a/rtl/qp/{file}\n+++ b/rtl/qp/{file}\n@@ -1 +1 @@\n-{from}\n+{to}\n")
+    let place = rtl.lines().position(|line| line.starts_with("  assign cmd_ready =")).unwrap();
+    let ready = rtl.lines().nth(place).unwrap();
+    let bug = patch_of_qp("QpStateCtrl.sv", place + 1, ready, "  assign cmd_ready = !evt_full;");
+    write("1-no-bug.patch", patch_of_qp("QpStateCtrl.sv", 1, first, "// Another comment."));
+    write("2-does-not-apply.patch", patch_of_qp("QpStateCtrl.sv", 1, "no such line", "x"));
+    write("3-of-nothing.patch", patch_of_qp("Nothing.v", 1, "x", "y"));
+    write("4-found-elsewhere.patch", bug.clone());
+    write("5-of-the-rtl.patch", bug);
+    let bugs = Bugs {
+        open: Some(&[("5-of-the-rtl", "undecided"), ("6-gone", "raw_pins")]),
+        reported_at: |name| if name.starts_with('4') { &["evt_"] } else { &[] },
+        ..Bugs::of(4)
     };
-    write("1-no-bug.patch", &patch("QpStateCtrl.sv", first, "// Another comment."));
-    write("2-does-not-apply.patch", &patch("QpStateCtrl.sv", "no such line", "x"));
-    write("3-of-nothing.patch", &patch("Nothing.v", "x", "y"));
     finds(
-        qp().bugs_are_found(folder.path(), &Bugs::of(2)),
+        qp().bugs_are_found(folder.path(), &bugs),
         &[
-            "3 bugs, expected 2",
+            "5 bugs, expected 4",
+            "6-gone: no such bug",
             "1-no-bug: seed 11 does not find the bug",
             "2-does-not-apply: does not apply",
             "3-of-nothing: the patch changes none of",
+            "4-found-elsewhere: reported at cmd_ready, expected one of evt_*",
+            "5-of-the-rtl: the blame is rtl, expected undecided",
         ],
     );
 }

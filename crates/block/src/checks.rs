@@ -30,7 +30,7 @@ mod parts;
 mod reference;
 mod scoreboard;
 
-pub use bugs::{Bugs, SEEDS, WovenBug, patched};
+pub use bugs::Bugs;
 use cosim_base::error::Error;
 use cosim_harness::harness::{BlockInfo, Explain};
 pub use parts::bins_hit;
@@ -218,13 +218,13 @@ impl Checks {
         corpus::rules(self, folder.as_ref())
     }
 
-    /// Every patch in a folder adds a bug to the RTL that default runs with three seeds find. For
-    /// the bugs in [`Bugs::part`], the vector also shrinks to a few packets, fails again in the
-    /// same way and passes on the good RTL, and the RTL is blamed. All other bugs share one model.
+    /// Every patch in a folder adds a bug to the RTL that default runs with three seeds find. The
+    /// vector shrinks to a few packets, fails again in the same way and passes on the good RTL, and
+    /// the RTL is blamed.
     ///
     /// # Errors
-    /// The bugs that violate this, bugs that cannot share a model and are not in [`Bugs::alone`],
-    /// or an unexpected number of patches.
+    /// The bugs of [`Bugs::part`] that violate this, names in [`Bugs::open`] without a patch, or an
+    /// unexpected number of patches.
     pub fn bugs_are_found(&self, folder: impl AsRef<Path>, bugs: &Bugs<'_>) -> Result {
         bugs::check(self, folder.as_ref(), bugs)
     }

@@ -62,7 +62,6 @@ mod trust;
 mod watch;
 #[cfg(test)]
 mod wording;
-mod woven;
 mod wrapper;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -158,9 +157,6 @@ enum Command {
     /// Builds the models of a crate, for its build script.
     #[command(hide = true)]
     BuildModels,
-    /// Finds bugs of an RTL that share one model, for the tests of a block.
-    #[command(hide = true)]
-    WovenBugs(woven::Arguments),
     /// Prints the suspicious lines of failing vectors, for the measurement of their rank.
     #[command(hide = true)]
     Suspects(suspects::Arguments),
@@ -269,7 +265,6 @@ impl Command {
             | Self::Diff(_)
             | Self::Signoff(_)
             | Self::Watch(_)
-            | Self::WovenBugs(_)
             | Self::Suspects(_) => Needs::Blocks,
             Self::Schema(arguments) if arguments.is_of_blocks() => Needs::Blocks,
             Self::Cover(arguments) if arguments.has_blocks() => Needs::Blocks,
@@ -345,7 +340,6 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),
         Command::BuildModels => build_models::execute(),
-        Command::WovenBugs(arguments) => woven::execute(&arguments),
         Command::Suspects(arguments) => suspects::execute(&arguments),
     }
 }

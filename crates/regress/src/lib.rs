@@ -11,7 +11,6 @@
 //! - [`close`] closes the coverage of a run by vectors and proofs.
 //! - [`diff`] compares two RTLs, which may be those of a [`revision`].
 //! - [`suspects`] finds suspicious lines of the RTL for a failing vector.
-//! - [`woven`] finds many bugs of an RTL in one model.
 //!
 //! ```no_run
 //! use cosim_base::error::Error;
@@ -45,4 +44,3 @@ pub mod runner;
 pub mod setup;
 pub mod suspects;
 pub mod worker;
-pub mod woven;

@@ -19,4 +19,4 @@ pub mod grade;
 pub mod merge;
 pub mod netlist;
 
-pub use build::{Mutants, woven_model};
+pub use build::Mutants;

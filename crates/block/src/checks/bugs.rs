@@ -2,16 +2,15 @@
 
 use super::{CheckFailures, Checks, Result, files, json, output_text};
 use crate::shard::Shard;
-use cosim_harness::harness::{BlockInfo, Verdict};
+use cosim_harness::harness::BlockInfo;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The seeds of the runs that must find a bug.
-pub const SEEDS: [u64; 3] = [11, 22, 33];
+const SEEDS: [u64; 3] = [11, 22, 33];
 
 /// The expectations for the bugs of a folder.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +26,7 @@ pub struct Bugs<'a> {
     /// Prefixes of the ports at which a bug may be reported, by the name of its patch. For a bug in
     /// a part of the block, these are the ports of that part. Empty permits any port.
     pub reported_at: fn(&str) -> &'static [&'static str],
-    /// Bugs that cannot share a model with the others. They get the full treatment of `part`.
-    pub alone: &'a [&'a str],
-    /// The bugs to compile individually, and whose vectors are shrunk, replayed and blamed.
-    /// [`Shard::WHOLE`] selects all. All other bugs share one model, and the check only finds them.
+    /// The bugs to check, by their position. [`Shard::WHOLE`] selects all.
     pub part: Shard,
 }
 
@@ -42,50 +38,35 @@ impl Bugs<'_> {
             most_packets: |_| None,
             open: Some(&[]),
             reported_at: |_| &[],
-            alone: &[],
             part: Shard::WHOLE,
         }
     }
 }
 
-/// A bug of a folder.
-#[derive(Debug, Clone)]
-pub(super) struct Bug {
-    /// The name of its patch, without the ending.
-    pub name: String,
-    pub patch: PathBuf,
-}
-
-impl Bug {
-    fn new(patch: PathBuf) -> Self {
-        Self { name: patch.file_stem().unwrap_or_default().to_string_lossy().into_owned(), patch }
-    }
-}
-
 pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
-    let all: Vec<Bug> = files(folder, "patch")?.into_iter().map(Bug::new).collect();
+    let all: Vec<(String, PathBuf)> = files(folder, "patch")?
+        .into_iter()
+        .map(|patch| (patch.file_stem().unwrap_or_default().to_string_lossy().into_owned(), patch))
+        .collect();
     let mut wrong = Vec::new();
     if all.len() != bugs.count {
         let (folder, count) = (folder.display(), all.len());
         wrong.push(format!("{folder}: {count} bugs, expected {}", bugs.count));
     }
-    let is_full = |(place, bug): &(u64, &Bug)| {
-        bugs.part.has(*place) || bugs.alone.contains(&bug.name.as_str())
-    };
-    let (full, quick): (Vec<_>, Vec<_>) = (0..).zip(&all).partition(is_full);
-    if !quick.is_empty() {
-        let quick: Vec<Bug> = quick.into_iter().map(|(_, bug)| bug.clone()).collect();
-        wrong.extend(woven(checks, &quick, bugs.reported_at)?);
+    for (open, _) in bugs.open.unwrap_or_default() {
+        if !all.iter().any(|(name, _)| name == open) {
+            wrong.push(format!("{open}: no such bug, remove it from `Bugs::open`"));
+        }
     }
-    let found: Vec<(&Bug, Result<String>)> = full
+    let part: Vec<_> =
+        (0..).zip(&all).filter(|(place, _)| bugs.part.has(*place)).map(|(_, bug)| bug).collect();
+    let found: Vec<Result<String>> = part
         .par_iter()
-        .map(|(_, bug)| {
-            let Bug { name, patch } = bug;
-            (*bug, find(checks, patch, (bugs.most_packets)(name), (bugs.reported_at)(name)))
+        .map(|(name, patch)| {
+            find(checks, patch, (bugs.most_packets)(name), (bugs.reported_at)(name))
         })
         .collect();
-    for (bug, side) in found {
-        let name = &bug.name;
+    for ((name, _), side) in part.into_iter().zip(found) {
         let expected = |open: &[(&str, &str)]| {
             let listed = open.iter().find(|(other, _)| other == name);
             listed.map_or("rtl", |(_, side)| *side).to_owned()
@@ -101,68 +82,11 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
     CheckFailures::all(wrong)
 }
 
-/// What the default cases of each of [`SEEDS`] say of a bug that shares a model with others.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct WovenBug {
-    /// The name of its patch, without the ending.
-    pub name: String,
-    /// Why it cannot share a model, if it cannot.
-    pub unwoven: Option<String>,
-    /// The first failure with each seed; `None` if no case finds it.
-    pub found: Vec<Option<Verdict>>,
-}
-
-/// Finds bugs that share a model. Returns a line for each bug that is not found, is reported at the
-/// wrong port, or cannot be woven. `ports` returns the prefixes of the ports at which a bug may be
-/// reported; an empty list permits every port.
-fn woven(
-    checks: &Checks,
-    bugs: &[Bug],
-    ports: fn(&str) -> &'static [&'static str],
-) -> Result<Vec<String>> {
-    let arguments = ["woven-bugs", "--block", checks.info.name].map(PathBuf::from);
-    let output =
-        checks.run(arguments.into_iter().chain(bugs.iter().map(|bug| bug.patch.clone())))?;
-    let all: Vec<WovenBug> = serde_json::from_slice(&output.stdout)
-        .map_err(|_| CheckFailures::one(format!("woven-bugs: {}", output_text(&output))))?;
-    if !all.iter().map(|bug| &bug.name).eq(bugs.iter().map(|bug| &bug.name)) {
-        return Err(CheckFailures::one("woven-bugs: not every bug has a result"));
-    }
-    let mut wrong = Vec::new();
-    for WovenBug { name, unwoven, found } in all {
-        if let Some(reason) = unwoven {
-            wrong.push(format!("{name}: cannot be woven, add it to `Bugs::alone`: {reason}"));
-            continue;
-        }
-        if found.len() != SEEDS.len() {
-            wrong.push(format!("{name}: {} seeds ran, expected {}", found.len(), SEEDS.len()));
-        }
-        for (seed, found) in SEEDS.iter().zip(found) {
-            match found.map(|verdict| wrong_port(&verdict, ports(&name))) {
-                None => wrong.push(format!("{name}: seed {seed} does not find the bug")),
-                Some(Some(port)) => wrong.push(format!("{name}: seed {seed}: {port}")),
-                Some(None) => {}
-            }
-        }
-    }
-    Ok(wrong)
-}
-
-/// A message if a failure is reported at none of the ports with these prefixes.
-fn wrong_port(verdict: &Verdict, prefixes: &[&str]) -> Option<String> {
-    let port = match verdict {
-        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => &mismatch.port,
-        _ => "no port",
-    };
-    let is_expected = prefixes.is_empty() || prefixes.iter().any(|prefix| port.starts_with(prefix));
-    (!is_expected).then(|| format!("reported at {port}, expected one of {}*", prefixes.join("*, ")))
-}
-
-/// A copy of the block's RTL with an optional patch. The patch may name the files below any folder.
+/// A copy of the block's RTL with a patch, which may name the files below any folder.
 ///
 /// # Errors
 /// If the patch does not apply, or `patch` is not installed.
-pub fn patched(info: &BlockInfo, patch: Option<&Path>) -> Result<TempDir> {
+fn patched(info: &BlockInfo, patch: &Path) -> Result<TempDir> {
     let io = |error: std::io::Error| CheckFailures::one(format!("cannot copy the RTL: {error}"));
     let folder = TempDir::new().map_err(io)?;
     for (name, text) in info.rtl.sources {
@@ -170,7 +94,6 @@ pub fn patched(info: &BlockInfo, patch: Option<&Path>) -> Result<TempDir> {
         fs::create_dir_all(path.parent().unwrap_or(folder.path())).map_err(io)?;
         fs::write(path, text).map_err(io)?;
     }
-    let Some(patch) = patch else { return Ok(folder) };
     let text = fs::read_to_string(patch).map_err(io)?;
     let names: Vec<&str> = info.rtl.sources.iter().map(|(name, _)| *name).collect();
     let strip = levels(&text, &names).ok_or_else(|| {
@@ -208,7 +131,7 @@ fn find(
     most_packets: Option<u64>,
     reported_at: &[&str],
 ) -> Result<String> {
-    let copy = patched(checks.info, Some(patch))?;
+    let copy = patched(checks.info, patch)?;
     let rtl = copy.path().to_string_lossy().into_owned();
     let folder = TempDir::new().map_err(|error| CheckFailures::one(error.to_string()))?;
     // A bug that the first profile shows is also found by the default run, whose cases have the

@@ -13,7 +13,7 @@ use cosim_rtl::rtlil::{Line, Unknown};
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use verilated_build::{Design, Kept, LibraryCache, SourceFile};
+use verilated_build::{Design, LibraryCache, SourceFile};
 
 /// The netlist of the RTL.
 pub const BASE: &str = "base.il";
@@ -95,43 +95,20 @@ impl Mutants {
         self.session.write(WOVEN, &netlist)?;
         // The package must precede its uses.
         let text = format!("{modules}\n{}", self.session.verilog(WOVEN)?);
-        selectable(info, &text, Design::default(), kept()?)
+        let name = PathBuf::from(SOURCE);
+        let files = [SourceFile { name: name.clone(), text: text.as_bytes().into() }];
+        let design = Design {
+            top: top.to_owned(),
+            clock: info.rtl.clock.into(),
+            sources: vec![name],
+            prefix: "Vmodel".to_owned(),
+            registered: true,
+            ..Design::default()
+        };
+        let cache = LibraryCache::new(verilator()?, cosim_rtl::models::TARGET, kept()?);
+        let library = cache.library(&design, &files, Some(&ports(info)))?;
+        Ok(Built::library(&library))
     }
-}
-
-/// Builds a model of a text whose mutations are enabled by number, unless it is cached. Does not
-/// load it. `design` holds further build options.
-fn selectable(
-    info: &'static BlockInfo,
-    text: &str,
-    design: Design,
-    kept: Kept,
-) -> Result<Built, Error> {
-    let name = PathBuf::from(SOURCE);
-    let files = [SourceFile { name: name.clone(), text: text.as_bytes().into() }];
-    let design = Design {
-        top: info.rtl.top.to_owned(),
-        clock: info.rtl.clock.into(),
-        sources: vec![name],
-        prefix: "Vmodel".to_owned(),
-        registered: true,
-        ..design
-    };
-    let cache = LibraryCache::new(verilator()?, cosim_rtl::models::TARGET, kept);
-    let library = cache.library(&design, &files, Some(&ports(info)))?;
-    Ok(Built::library(&library))
-}
-
-/// Builds a model of a text whose bugs are enabled by number. It compiles quickly but simulates
-/// slowly. Does not load it.
-pub fn woven_model(
-    info: &'static BlockInfo,
-    parameters: &Parameters,
-    text: &str,
-    kept: Kept,
-) -> Result<Built, Error> {
-    let parameters = parameters.verilog(info.rtl.mask_parameter);
-    selectable(info, text, Design { parameters, quick: true, ..Design::default() }, kept)
 }
 
 /// Reads the RTL with Yosys and writes its netlist to [`BASE`].

@@ -105,7 +105,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
 
 /// The package with the number of the enabled mutation, and the module that sets it, which the top
 /// instantiates. Without a plusarg, no mutation is enabled.
-pub fn selector() -> String {
+fn selector() -> String {
     format!(
         "package {PREFIX};\n  int selected;\n  function automatic int number();\n    \
          if (!$value$plusargs(\"{PREFIX}=%d\", number)) number = 0;\n  endfunction\nendpackage\n\n\
