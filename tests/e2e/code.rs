@@ -121,7 +121,6 @@ fn what_a_function_decides_is_counted() {
 fn code_coverage_without_support_is_refused() {
     for (arguments, expected) in [
         (vec!["--simulator", "icarus"], "--simulator icarus"),
-        (vec!["--netlist"], "--netlist"),
         (vec!["--case", "qp/spec/drain/1"], "--case"),
     ] {
         let output = run(["run", "--block", "qp", "--coverage"].iter().chain(&arguments));

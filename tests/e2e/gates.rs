@@ -1,81 +1,35 @@
-//! `--netlist`: the netlist of good RTL behaves like the RTL, and that of bad RTL does not.
-//!
-//! `COSIM_GATES=all` selects every vector and every block instead of a few.
+//! `docs/how-to/gates.md`: the netlist of good RTL behaves like the RTL, and that of bad RTL does
+//! not.
 
-use crate::common::{
-    assert_error_at, code, copy_rtl, cosim, files, json, patched_rtl, project, run, text,
-};
-use serde_json::Value;
+use crate::common::{code, copy_rtl, cosim, files, json, patched_rtl, project, run_in, text};
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use tempfile::TempDir;
 
-fn runs_all() -> bool {
-    std::env::var_os("COSIM_GATES").is_some_and(|value| value == "all")
-}
-
-/// The vectors of a block: every `step`th of those with the most common parameters, or all.
-fn vectors(block: &str, step: usize) -> Vec<PathBuf> {
-    let all = files(&project().join("vectors").join(block), "json");
-    if runs_all() {
-        return all;
-    }
-    let usual = serde_json::json!({ "LOW": 4, "HIGH": 16, "KEEP": 8 });
-    let is_usual = |path: &PathBuf| json(path)["parameters"] == usual;
-    all.into_iter().filter(is_usual).step_by(step).collect()
-}
-
-/// The other blocks are similar and large.
-fn blocks() -> &'static [&'static str] {
-    if runs_all() { &["recv", "dll", "qp", "thread2", "rx"] } else { &["recv"] }
+/// Types the commands of the page in a folder with `rtl`. The last one is the run of the netlist.
+fn run_of_the_netlist(folder: &Path, more: &str) -> Output {
+    let page = std::fs::read_to_string(project().join("docs/how-to/gates.md")).unwrap();
+    let block: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    let at = block.iter().position(|line| line.starts_with("cosim ")).expect("a run");
+    let yosys = std::process::Command::new("sh")
+        .args(["-c", &block[..at].join("\n")])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(yosys.status.success(), "{}", text(&yosys));
+    let words = block[at].split_whitespace().skip(1).chain(more.split_whitespace());
+    run_in(folder, &words.collect::<Vec<_>>())
 }
 
 #[test]
-fn the_netlist_of_good_rtl_passes_the_corpus_in_both_simulators() {
-    for block in blocks() {
-        for (simulator, step) in [("verilator", 1), ("icarus", 9)] {
-            let vectors = vectors(block, step);
-            let options = ["replay", "--netlist", "--expect-recorded", "--simulator", simulator];
-            let mut command = cosim();
-            // One profile, because each has its own netlist.
-            command.args(options).args(["--fixes", "spec"]).args(&vectors);
-            let output = command.output().unwrap();
-            assert_eq!(code(&output), 0, "{block}, {simulator}: {}", text(&output));
-            let run_on = text(&output);
-            let of_profile = format!("{block}, profile spec: ");
-            let is_area =
-                |line: &&str| line.starts_with("netlist of ") && line.contains(&of_profile);
-            let area = run_on.lines().find(is_area).unwrap_or_else(|| panic!("{run_on}"));
-            assert!(area.contains(" cells, ") && area.contains("depth "), "{area}");
-        }
-    }
-}
-
-#[test]
-fn a_regression_of_the_netlist_passes_and_prints_its_area() {
+fn the_netlist_of_good_rtl_passes_in_both_simulators() {
     let folder = TempDir::new().unwrap();
-    for block in blocks() {
-        let out = folder.path().join(block);
-        let mut command = cosim();
-        command.args(["run", "--netlist", "--block", block, "--fixes", "spec", "--cases", "2"]);
-        let output = command.args(["--packets", "30", "--out"]).arg(&out).output().unwrap();
-        assert_eq!(code(&output), 0, "{block}: {}", text(&output));
-        let results = json(&out.join("results.json"));
-        let area = &results["run"]["netlists"]["spec"];
-        let number = |name: &str| area[name].as_u64().unwrap();
-        assert!(number("cells") > number("flip_flops"), "{area}");
-        assert!(number("flip_flops") > 0 && number("depth") > 0, "{area}");
-        assert_eq!(number("latches"), 0, "{area}");
-        assert_eq!(results["run"]["given"]["netlist"], true);
+    copy_rtl(&folder.path().join("rtl"));
+    for simulator in ["verilator", "icarus"] {
+        let output = run_of_the_netlist(folder.path(), &format!("--simulator {simulator}"));
+        assert_eq!(code(&output), 0, "{simulator}: {}", text(&output));
+        assert!(text(&output).contains("RTL files: netlist.v; built-in: none"), "{simulator}");
     }
-}
-
-/// The results of a run of bad RTL.
-fn run_on(rtl: &Path, out: &Path, more: &[&str]) -> (i32, Value, String) {
-    let mut command = cosim();
-    command.args(["run", "--block", "recv", "--fixes", "spec", "--cases", "3", "--quiet"]);
-    command.args(["--max-failures", "1", "--packets", "30", "--rtl"]).arg(rtl);
-    let output = command.args(more).arg("--out").arg(out).output().unwrap();
-    (code(&output), json(&out.join("results.json")), text(&output))
 }
 
 /// RTL with a mismatch between simulation and synthesis.
@@ -96,38 +50,17 @@ fn all_simulation_synthesis_mismatches_are_found() {
     are_found(&gate_patches()[1..]);
 }
 
-/// Each passes without --netlist. With --netlist, the run ends before it counts anything, and the
-/// case that it names fails.
+/// A run of each passes, and a run of its netlist fails.
 fn are_found(patches: &[PathBuf]) {
     for patch in patches {
-        let (rtl, folder) = (patched_rtl(patch), TempDir::new().unwrap());
-        let rtl = rtl.path().join("rtl");
-        let out = |name: &str| folder.path().join(name);
-        let (green, results, printed) = run_on(&rtl, &out("rtl"), &[]);
-        assert_eq!(green, 0, "{patch:?}: {printed}");
-        assert!(results["cases"].is_array(), "{patch:?}: {results}");
-        let given = ["--rtl", rtl.to_str().unwrap()];
-        let of_spec = ["--block", "recv", "--fixes", "spec"];
-        let mut command = cosim();
-        command.args(["run", "--netlist", "--cases", "3"]).args(of_spec).args(given);
-        let output = command.arg("--out").arg(out("netlist")).output().unwrap();
-        assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
-        assert!(!out("netlist").exists(), "nothing is counted");
-        let (case, cycle, port) = difference(&text(&output));
-        assert!(cycle > 0 && !port.is_empty(), "{patch:?}: {}", text(&output));
-        // A single case runs on the netlist anyway.
-        let mut command = cosim();
-        command.args(["run", "--netlist", "--case", &case]).args(given);
-        let output = command.arg("--out").arg(out("case")).output().unwrap();
-        assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
-        // The vector records that it ran on a netlist.
-        let results = json(&out("case").join("results.json"));
-        let vector = out("case").join(results["failures"][0]["vector"].as_str().unwrap());
-        let vector = ["--recorded-rtl", vector.to_str().unwrap()];
-        let output = run([&["replay", "--expect-recorded"][..], &vector].concat());
+        let folder = patched_rtl(patch);
+        let good =
+            ["run", "--block", "recv", "--fixes", "repaired", "--cases", "2", "--rtl", "rtl"];
+        let output = run_in(folder.path(), &good);
         assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
-        let simulator = [&["replay", "--simulator", "icarus"][..], &vector].concat();
-        assert_eq!(code(&run(simulator)), 1, "{patch:?}: as gates in Icarus");
+        let output = run_of_the_netlist(folder.path(), "--no-shrink --no-waves");
+        assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
+        assert!(text(&output).contains("mismatch at cycle"), "{patch:?}: {}", text(&output));
     }
 }
 
@@ -147,7 +80,7 @@ fn difference(run_on: &str) -> (String, u64, String) {
 /// and after a comment that Yosys obeys. One RTL contains all of them, so that each command
 /// compiles once.
 #[test]
-fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
+fn proofs_and_mutation_see_bugs_that_synthesis_skips() {
     let (rtl, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
     copy_rtl(&rtl);
@@ -179,16 +112,11 @@ fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
     assert_eq!(properties.len(), 3, "{proof}");
     assert!(properties.iter().all(|property| property["status"] == "refuted"), "{proof}");
     // Cycle and port are those of the RTL's own failure.
-    for (what, out) in [
-        (&["mutate", "--mutants", "5", "--cases", "1", "--no-judge"][..], "mutation"),
-        (&["run", "--netlist", "--cases", "1", "--no-shrink", "--no-waves"], "netlist"),
-    ] {
-        let run_on = ask(what, out);
-        assert!(
-            run_on.contains("mismatch at cycle 1 in ") && run_on.contains(": copy_id is "),
-            "{run_on}"
-        );
-    }
+    let run_on = ask(&["mutate", "--mutants", "5", "--cases", "1", "--no-judge"], "mutation");
+    assert!(
+        run_on.contains("mismatch at cycle 1 in ") && run_on.contains(": copy_id is "),
+        "{run_on}"
+    );
 }
 
 /// The difference is found before anything is counted.
@@ -232,22 +160,4 @@ fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
     let output = command.arg("--rtl").arg(&rtl).arg("--out").arg(folder.path().join("out"));
     let output = output.output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
-}
-
-#[test]
-fn without_yosys_a_netlist_is_refused_with_how_to_install_it() {
-    let (folder, vector) = (TempDir::new().unwrap(), vectors("recv", 1000).remove(0));
-    let rtl = folder.path().join("rtl");
-    copy_rtl(&rtl);
-    let mut command = cosim();
-    command.env("YOSYS", "/nowhere/yosys").args(["replay", "--netlist"]).arg(vector);
-    let output = command.arg("--rtl").arg(&rtl).output().unwrap();
-    assert_error_at(&output, "E0907", "apt-get install yosys");
-}
-
-#[test]
-fn mutants_of_a_netlist_are_refused() {
-    let output = run(["mutate", "--block", "recv", "--netlist", "--mutants", "1"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("--netlist"), "{}", text(&output));
 }

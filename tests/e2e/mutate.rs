@@ -494,7 +494,7 @@ fn faults_of_the_golden_model_are_detected_without_comparison() {
     let (output, alone) = grade("three", "2", &["--force"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
-    for of_rtl in [&["--rtl", "rtl"][..], &["--simulator", "icarus"], &["--netlist"]] {
+    for of_rtl in [&["--rtl", "rtl"][..], &["--simulator", "icarus"]] {
         let (output, refused) = grade("refused", "2", of_rtl);
         assert_error(&output, "E0107");
         assert!(!refused.exists());

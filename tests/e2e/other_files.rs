@@ -107,7 +107,7 @@ fn rtl_overwrites_no_file_of_the_user() {
     let arguments =
         ["--block", "recv", "--fixes", "repaired", "--scenario", "default", "--cases", "1"];
     let last = ["--no-waves", "--quiet", "--force", "--rtl", rtl, "--out", out.to_str().unwrap()];
-    for more in [&[][..], &["--simulator", "icarus"], &["--simulator", "icarus", "--netlist"]] {
+    for more in [&[][..], &["--simulator", "icarus"]] {
         // Data files are searched in the working directory, too.
         let output = run_in(&deep, &[&["run"][..], &arguments, &last, more].concat());
         assert_eq!(code(&output), 0, "{more:?}: {}", text(&output));

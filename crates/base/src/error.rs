@@ -80,8 +80,7 @@ pub enum Error {
     /// the netlist holds for the RTL.
     #[error(
         "{block}, profile {profile}: the netlist of Yosys differs from the RTL: {name}: {what}; nothing was counted. \
-         Look for constructs that simulation and synthesis read differently (docs/how-to/gates.md). For waves of the netlist, \
-         add --netlist --trace FILE.fst to `cosim run --case CASE`, or to `cosim replay VECTOR`, with the same RTL"
+         Look for constructs that simulation and synthesis read differently (docs/how-to/gates.md)"
     )]
     NetlistDiffers {
         /// The block.

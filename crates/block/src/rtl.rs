@@ -57,9 +57,6 @@ pub struct Rtl {
     /// The simulator (`--simulator`).
     #[serde(default, skip_serializing_if = "Simulator::is_verilator")]
     pub simulator: Simulator,
-    /// Whether to simulate the netlist that Yosys synthesises (`--netlist`).
-    #[serde(default, skip_serializing_if = "is_off")]
-    pub netlist: bool,
     /// Whether the assertions of `NAME_sva.sv` and of the RTL are checked (`--assertions`).
     #[serde(default, skip_serializing_if = "is_off")]
     pub assertions: bool,
@@ -76,11 +73,11 @@ impl Rtl {
 
     /// Whether the sources are the unchanged built-in RTL.
     pub fn is_built_in(&self) -> bool {
-        let Self { paths, include, defines, lists, simulator: _, netlist: _, assertions: _ } = self;
+        let Self { paths, include, defines, lists, simulator: _, assertions: _ } = self;
         paths.is_empty() && include.is_empty() && defines.is_empty() && lists.is_empty()
     }
 
-    /// Whether it is the built-in RTL, simulated by Verilator without synthesis.
+    /// Whether it is the built-in RTL, simulated by Verilator.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -104,9 +101,6 @@ impl Rtl {
         if !self.simulator.is_verilator() {
             words.extend(["--simulator".to_owned(), self.simulator.name().to_owned()]);
         }
-        if self.netlist {
-            words.push("--netlist".to_owned());
-        }
         if self.assertions {
             words.push("--assertions".to_owned());
         }
@@ -121,8 +115,8 @@ impl Rtl {
     /// The built-in RTL with the same simulator.
     #[must_use]
     pub fn built_in(&self) -> Self {
-        let Self { simulator, netlist, assertions, .. } = *self;
-        Self { simulator, netlist, assertions, ..Self::default() }
+        let Self { simulator, assertions, .. } = *self;
+        Self { simulator, assertions, ..Self::default() }
     }
 
     /// Checks that all named files still exist.

@@ -84,8 +84,8 @@ fn count(
     rtl: &Rtl,
 ) -> Result<ExitCode, Error> {
     if !rtl.is_usual() {
-        let message = "--instructions counts the built-in RTL only; leave out --rtl, -D, --netlist \
-             and --simulator";
+        let message = "--instructions counts the built-in RTL only; leave out --rtl, -D and \
+             --simulator";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let mut all = Vec::new();

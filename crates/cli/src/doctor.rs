@@ -69,8 +69,7 @@ fn checks() -> Vec<Check> {
         let identity = String::from_utf8_lossy(&identity).into_owned();
         Some(identity.rsplit('\0').next()?.lines().next()?.to_owned())
     });
-    let (rtl, proofs) =
-        ("run, replay, watch, mutate with --rtl, waves", "prove, mutate, run --netlist");
+    let (rtl, proofs) = ("run, replay, watch, mutate with --rtl, waves", "prove, mutate");
     vec![
         Check {
             name: "Verilator",

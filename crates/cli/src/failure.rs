@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_command_names_the_run_and_its_rtl_so_that_a_shell_reads_them_back() {
         let paths = vec![PathBuf::from("my rtl"), PathBuf::from("-x")];
-        let rtl = Rtl { paths, netlist: true, ..Rtl::default() };
+        let rtl = Rtl { paths, assertions: true, ..Rtl::default() };
         let command = explain_command("target/a b/cosim", 3, Path::new("-out"), &rtl);
         let words = shlex::split(&command).expect("words");
         let expected = [
@@ -227,7 +227,7 @@ mod tests {
             "--rtl",
             "my rtl",
             "--rtl=-x",
-            "--netlist",
+            "--assertions",
         ];
         assert_eq!(words, expected);
     }

@@ -160,7 +160,8 @@ mod tests {
         for command in [
             "    target/debug/cosim run --seed 1 --case thread2/spec/smoke/0 --rtl my-rtl"
                 .to_owned(),
-            "    cosim explain 1 --rtl 'my  rtl with spaces and a long name' --netlist".to_owned(),
+            "    cosim explain 1 --rtl 'my  rtl with spaces and a long name' --assertions"
+                .to_owned(),
             format!("    cosim run --rtl {long} --rtl '{long} {long}'"),
             format!("    cosim run --rtl \"it's $long {long}\" a\\ b\\'c\\\"d"),
             format!("    cosim run --rtl '{long}'\"'\"'{long}'"),

@@ -186,13 +186,9 @@ pub struct UserRtlOptions {
     /// failure [default: verilator, or as recorded].
     #[arg(long, value_name = "verilator|icarus", hide_possible_values = true, value_parser = simulator(), help_heading = heading::RTL)]
     simulator: Option<Simulator>,
-    /// Simulate the netlist that Yosys synthesises from the RTL, and print its area and depth
-    /// [default: as recorded].
-    #[arg(long, help_heading = heading::RTL, hide_short_help = true)]
-    netlist: bool,
     /// Check the assertions of NAME_sva.sv and of the RTL in simulation; one that fails is a
     /// failure of the case [default: as recorded].
-    #[arg(long, conflicts_with = "netlist", help_heading = heading::RTL, hide_short_help = true)]
+    #[arg(long, help_heading = heading::RTL, hide_short_help = true)]
     assertions: bool,
 }
 
@@ -227,7 +223,6 @@ impl UserRtlOptions {
             defines: self.verilog.define.clone(),
             lists: self.verilog.list.clone(),
             simulator: self.simulator.unwrap_or_default(),
-            netlist: self.netlist,
             assertions: self.assertions,
         };
         let is_word = |path: &PathBuf| path == Path::new(Rtl::BUILT_IN);
@@ -258,15 +253,26 @@ pub struct VectorRtl {
 /// The options that name the RTL.
 const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
+impl VectorRtl {
+    /// The sources of `rtl`, with the simulator and assertions of the record unless the user
+    /// chooses them, since a failure may show with them only.
+    pub fn chosen(&self, recorded: &Rtl, rtl: Rtl) -> Rtl {
+        Rtl {
+            simulator: self.given.simulator.unwrap_or(recorded.simulator),
+            assertions: self.given.assertions || recorded.assertions,
+            ..rtl
+        }
+    }
+}
+
 impl From<Rtl> for VectorRtl {
     /// Treats this RTL as named by the user.
     fn from(rtl: Rtl) -> Self {
-        let Rtl { paths, include, defines, lists, simulator, netlist, assertions } = rtl;
+        let Rtl { paths, include, defines, lists, simulator, assertions } = rtl;
         let given = UserRtlOptions {
             rtl: paths,
             verilog: Verilog { include, define: defines, list: lists },
             simulator: Some(simulator),
-            netlist,
             assertions,
         };
         Self { given, recorded_rtl: false }
@@ -279,9 +285,6 @@ impl VectorRtl {
     /// file may come from anyone, so a file alone never selects user RTL. Nor does the built-in RTL
     /// take its place unless the user names it: the result would look like a verdict on the
     /// recorded RTL.
-    ///
-    /// Simulator, netlist and assertions are those of the record unless the user chooses them,
-    /// since a failure may show with them only.
     ///
     /// # Errors
     /// [`Error::File`] if the user has to decide, or if the recorded RTL no longer exists.
@@ -304,12 +307,7 @@ impl VectorRtl {
                 ),
             });
         }
-        let rtl = Rtl {
-            simulator: self.given.simulator.unwrap_or(recorded.simulator),
-            netlist: self.given.netlist || recorded.netlist && !self.given.assertions,
-            assertions: self.given.assertions || recorded.assertions && !self.given.netlist,
-            ..named.unwrap_or_else(|| recorded.clone())
-        };
+        let rtl = self.chosen(recorded, named.unwrap_or_else(|| recorded.clone()));
         if is_recorded {
             show_recorded(&rtl, path)?;
         }
@@ -447,7 +445,6 @@ impl Target {
     pub fn rtl(&self) -> Result<Rtl, Error> {
         let usual = Rtl {
             simulator: self.rtl.simulator.unwrap_or_default(),
-            netlist: self.rtl.netlist,
             assertions: self.rtl.assertions,
             ..Rtl::default()
         };

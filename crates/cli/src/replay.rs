@@ -25,7 +25,7 @@ use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::models::{Examined, RtlModels as _, View, unwalkable};
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -181,9 +181,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 print_text(&format!("RTL {}, {}", examined.identity, rtl_files(&examined.files)))?;
                 shown.push(rtl);
             }
-        }
-        for line in netlists(&runs)? {
-            print_text(&line)?;
         }
     }
     if arguments.formatting.format == Format::Json {
@@ -352,27 +349,6 @@ fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
         Replay { file: &run.file, recorded, profile, model: models[&key(run)].clone() }
     };
     Ok(runs.iter().map(replay).collect())
-}
-
-/// The netlists that ran instead of RTL.
-fn netlists(runs: &[Run<'_>]) -> Result<BTreeSet<String>, Error> {
-    let line = |Run { block, profile, rtl, .. }: &Run<'_>| {
-        let area = rtl.area(block.info(), &profile.parameters)?;
-        Ok(area.map(|area| {
-            format!("netlist of {}, profile {}: {area}", block.info().name, profile.name)
-        }))
-    };
-    let mut distinct: Vec<&Run<'_>> = Vec::new();
-    for run in runs {
-        let is_same = |other: &&Run<'_>| {
-            (other.block.info().name, &other.profile, &other.rtl)
-                == (run.block.info().name, &run.profile, &run.rtl)
-        };
-        if !distinct.iter().any(is_same) {
-            distinct.push(run);
-        }
-    }
-    distinct.into_iter().filter_map(|run| line(run).transpose()).collect()
 }
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examined) -> Value {

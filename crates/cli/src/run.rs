@@ -71,7 +71,7 @@ pub struct Arguments {
     until: UntilCovered,
     /// Count lines, branches and toggles of the RTL, in slower models compiled for it; write
     /// coverage.info for genhtml.
-    #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
+    #[arg(long, conflicts_with = "case", help_heading = heading::COVERAGE)]
     coverage: bool,
     /// Do not count the points that the proofs in FILE show to be unreachable; FILE is a result of
     /// `cover close`; may be repeated.

@@ -159,9 +159,6 @@ impl Summary<'_> {
         if !self.run.header.is_cycle_exact() {
             let _ = writeln!(text, "      compared: {}", self.run.header.comparison_text());
         }
-        for (profile, area) in &self.run.header.netlists {
-            let _ = writeln!(text, "      netlist of profile {profile}: {area}");
-        }
         if let Some(bits) = self.run.header.exhaustive
             && self.run.end == End::Complete
             && self.run.header.is_whole()

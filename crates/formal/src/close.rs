@@ -23,7 +23,7 @@ use cosim_block::agreement::RecordedInputs;
 use cosim_block::points::{Kind, Point};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{Examined, Pragmas};
+use cosim_rtl::models::Examined;
 use cosim_rtl::rtlil::{Instance, Line, Unknown, instances, parts, plain, rest_of_cell};
 use cosim_rtl::yosys::{Reader, YosysSession};
 use instrument::{Instrumented, MARK, instrument, point_of};
@@ -119,9 +119,8 @@ impl Closure {
             return Ok(Err("the block has several clocks, and a proof needs one".to_owned()));
         }
         let [raw, ..] = FILES;
-        let session = YosysSession::new(examined, Pragmas::Ignored)?
-            .with_answers(answers.clone())
-            .with_deadline(deadline);
+        let session =
+            YosysSession::new(examined)?.with_answers(answers.clone()).with_deadline(deadline);
         let values = info.verilog(parameters, &examined.parameters);
         let path = session.path(raw);
         let reader =

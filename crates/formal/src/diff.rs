@@ -16,7 +16,7 @@ use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{Examined, Pragmas};
+use cosim_rtl::models::Examined;
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use rayon::prelude::*;
@@ -135,9 +135,8 @@ impl Sides {
         let (monitor, offers) = Monitor::of_protocol(info, OFFER, None);
         let read = |examined: &Examined| -> Result<YosysSession, Error> {
             let values = info.verilog(parameters, &examined.parameters);
-            let session = YosysSession::new(examined, Pragmas::Ignored)?
-                .with_answers(answers.clone())
-                .with_deadline(deadline);
+            let session =
+                YosysSession::new(examined)?.with_answers(answers.clone()).with_deadline(deadline);
             let path = session.path(rtl);
             session.read(
                 &values,

@@ -28,7 +28,7 @@ use cosim_block::agreement::RecordedInputs;
 use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{Examined, Pragmas, RtlModels as _};
+use cosim_rtl::models::{Examined, RtlModels as _};
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
@@ -504,7 +504,7 @@ impl Prover {
         answers: &Answers,
     ) -> Result<YosysSession, Error> {
         let [rtl, ..] = FILES;
-        let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
+        let session = YosysSession::new(examined)?.with_answers(answers.clone());
         let path = session.path(rtl);
         let undefined = session.path(UNDEFINED);
         session.read(

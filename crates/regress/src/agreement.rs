@@ -1,6 +1,6 @@
 //! Compares the netlist that Yosys generates from an RTL with Verilator's model of the RTL.
 //!
-//! Proofs, mutants and gates are results about the netlist. Before a command counts them, the model
+//! Proofs and mutants are results about the netlist. Before a command counts them, the model
 //! runs the first cases of each scenario, the vectors of the block's corpus and random pins from
 //! power-on. [`observe`] records what it does, for the graph that engines get
 //! ([`cosim_formal`]); [`Pair`] compares it with a model of the netlist. The check proves nothing

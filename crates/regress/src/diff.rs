@@ -36,7 +36,7 @@ use cosim_formats::diff::{
 use cosim_harness::harness::{Case, Difference, LONGEST, Profile, Verdict};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::changed;
-use cosim_rtl::models::{Examined, Pragmas, RtlModels as _, View};
+use cosim_rtl::models::{Examined, RtlModels as _, View};
 use queue::{Batch, Owner, Queue};
 use rayon::prelude::*;
 use std::path::Path;
@@ -178,7 +178,7 @@ fn same_text([old, new]: [&Examined; 2]) -> Result<bool, Error> {
     let data = |examined: &Examined| -> Vec<_> {
         examined.design.data.iter().map(|file| (file.name.clone(), file.text.clone())).collect()
     };
-    let texts = [old.expanded(Pragmas::Ignored)?, new.expanded(Pragmas::Ignored)?];
+    let texts = [old.expanded()?, new.expanded()?];
     Ok(changed::is_same(&texts[0], &texts[1]) && data(old) == data(new))
 }
 

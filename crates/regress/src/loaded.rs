@@ -107,7 +107,7 @@ impl LoadedVector {
         }
         let name = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
         let title = format!("Case {name} of block {}, profile {}", info.name, profile.name);
-        let examined = rtl.simulated(info, &profile.parameters)?;
+        let examined = rtl.examined(info)?;
         let golden;
         let pins = match recorded {
             Some(pins) => pins,

@@ -11,7 +11,6 @@ mod event;
 mod outcome;
 mod prepared;
 
-use crate::agreement::Pair;
 use crate::blocks::BlockHandle;
 use crate::runner::{FailureHandling, Limits};
 use crate::setup::{Session, Setup};
@@ -21,15 +20,13 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::built::Built;
 use cosim_block::engine::SessionSetup;
-use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::shard::Shard;
 use cosim_block::worker::task::{Action, Task};
 use cosim_formats::closed::Closed;
 use cosim_formats::coverage::weights_hashes;
 use cosim_formats::run::{Header, Plan, Waiver};
-use cosim_harness::harness::{BlockInfo, Comparison, Profile, parse_index};
-use cosim_rtl::models::{Examined, RtlModels as _, View};
-use rayon::prelude::*;
+use cosim_harness::harness::{BlockInfo, Comparison, parse_index};
+use cosim_rtl::models::{Examined, RtlModels as _};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::str::FromStr;
@@ -151,15 +148,6 @@ impl Regression {
             }
             false => None,
         };
-        let mut netlists = BTreeMap::new();
-        for profile in &setup.profiles {
-            if let Some(area) = setup.rtl.area(block.info(), &profile.parameters)? {
-                netlists.insert(profile.name.to_string(), area);
-            }
-        }
-        if self.case.is_none() {
-            check_netlists(block, setup, &worker)?;
-        }
         let plan = Plan {
             block: block.info().name,
             seed: self.seed,
@@ -185,7 +173,6 @@ impl Regression {
             rtl_files: examined.files.clone(),
             two_evaluations,
             comparison: comparisons(block.info()),
-            netlists,
             block: block.info().name.to_owned(),
             seed: self.seed,
             packets: setup.packets,
@@ -216,25 +203,6 @@ impl Regression {
             interrupted,
         })
     }
-}
-
-/// Compares netlists with the RTL. A run of one case skips this, so that the user can debug a
-/// difference.
-fn check_netlists(
-    block: &'static BlockHandle,
-    setup: &Setup,
-    worker: &OneShotWorker,
-) -> Result<(), Error> {
-    if !setup.rtl.netlist {
-        return Ok(());
-    }
-    let of = |netlist| Rtl { netlist, simulator: Simulator::Verilator, ..setup.rtl.clone() };
-    let check = |profile: &Profile| {
-        let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Quick)?;
-        let netlist = of(true).build_for_user(block.info(), &profile.parameters, View::Bare)?;
-        Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(worker)
-    };
-    setup.profiles.par_iter().map(check).collect()
 }
 
 impl Regression {

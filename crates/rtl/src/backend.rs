@@ -1,21 +1,17 @@
 //! The simulators of an RTL: the only place of the tool that tells them apart.
 //!
 //! A [`Backend`] builds models, which runners of the program with the blocks load: see
-//! `engine/runner.rs` of `cosim_block`. The netlist of an RTL has a backend of its own, which hands
-//! the netlist to the simulator.
+//! `engine/runner.rs` of `cosim_block`.
 
 mod icarus;
-mod netlist;
 mod verilator;
 
-use crate::models::{Examined, RtlModels as _, View};
+use crate::models::View;
 use cosim_base::error::{Error, codes};
 use cosim_block::built::Built;
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_harness::harness::{BlockInfo, Parameters};
-pub(crate) use netlist::netlist;
 use std::fmt;
-use std::sync::Arc;
 use verilated_build::Kept;
 
 /// The model that a backend builds.
@@ -31,15 +27,6 @@ pub struct ModelRequest<'a> {
     pub view: View,
     /// Opens the cache of models, which a linked model does not need.
     pub kept: &'a dyn Fn() -> Result<Kept, Error>,
-    /// The netlist that replaces the RTL.
-    pub netlist: Option<Arc<Examined>>,
-}
-
-impl ModelRequest<'_> {
-    /// The RTL that is simulated: itself, or its netlist.
-    pub(crate) fn simulated(&self) -> Result<Arc<Examined>, Error> {
-        self.netlist.as_ref().map_or_else(|| self.rtl.examined(self.info), |it| Ok(Arc::clone(it)))
-    }
 }
 
 /// A simulator of an RTL.
@@ -80,11 +67,10 @@ impl fmt::Display for Feature {
 
 /// The backend that simulates an RTL.
 pub fn backend_of(rtl: &Rtl) -> Box<dyn Backend> {
-    let simulator: Box<dyn Backend> = match rtl.simulator {
+    match rtl.simulator {
         Simulator::Verilator => Box::new(verilator::Verilator),
         Simulator::Icarus => Box::new(icarus::Icarus),
-    };
-    if rtl.netlist { Box::new(netlist::Netlist(simulator)) } else { simulator }
+    }
 }
 
 /// Rejects an RTL whose backend does not support a feature.
@@ -104,17 +90,13 @@ mod tests {
 
     #[test]
     fn a_conflict_names_the_option_to_leave_out() {
-        let (icarus, netlist) = (Some("--simulator icarus"), Some("--netlist"));
-        for (simulator, is_netlist, conflicts) in [
-            (Simulator::Verilator, false, [None, None]),
-            (Simulator::Icarus, false, [icarus, icarus]),
-            (Simulator::Verilator, true, [None, netlist]),
-            (Simulator::Icarus, true, [icarus, icarus]),
-        ] {
-            let rtl = Rtl { simulator, netlist: is_netlist, ..Rtl::default() };
-            let found = [Feature::Coverage, Feature::Mutants]
-                .map(|feature| backend_of(&rtl).conflict(feature));
-            assert_eq!(found, conflicts, "{rtl:?}");
+        for (simulator, conflict) in
+            [(Simulator::Verilator, None), (Simulator::Icarus, Some("--simulator icarus"))]
+        {
+            let rtl = Rtl { simulator, ..Rtl::default() };
+            for feature in [Feature::Coverage, Feature::Mutants] {
+                assert_eq!(backend_of(&rtl).conflict(feature), conflict, "{rtl:?}");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which lines changed between two versions of an RTL. Both texts are compared after preprocessing,
 //! token by token.
 
-use crate::models::{Examined, Pragmas, PreprocessedRtl};
+use crate::models::{Examined, PreprocessedRtl};
 use cosim_base::error::Error;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use verilated_lexer::Kind;
 /// # Errors
 /// If Verilator's preprocessor fails.
 pub fn changed_lines(old: &Examined, new: &Examined) -> Result<BTreeSet<String>, Error> {
-    let texts = [old.expanded(Pragmas::Ignored)?, new.expanded(Pragmas::Ignored)?];
+    let texts = [old.expanded()?, new.expanded()?];
     let [old, new] = [&texts[0], &texts[1]].map(|texts| tokens_of(texts));
     Ok(lines_between(&old, &new))
 }

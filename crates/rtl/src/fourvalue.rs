@@ -7,7 +7,7 @@
 
 use crate::backend::ModelRequest;
 use crate::export::{PortText, render};
-use crate::models::{Copies, Examined, ports, verilator};
+use crate::models::{Copies, Examined, RtlModels as _, ports, verilator};
 use cosim_base::error::Error;
 use cosim_block::driven::check_cycle_exact;
 use cosim_block::words::Words;
@@ -34,7 +34,7 @@ const RTL: &str = "rtl";
 pub fn simulation(model: &ModelRequest<'_>) -> Result<Simulation, Error> {
     let (info, parameters) = (model.info, model.parameters);
     check_cycle_exact(info.name, info.transaction_outputs, "simulation with four values")?;
-    let examined = model.simulated()?;
+    let examined = model.rtl.examined(info)?;
     let copies = Copies::new(&examined)?;
     let values = info.verilog(parameters, &examined.parameters);
     check_ports(info, &examined, &values)?;

@@ -25,7 +25,6 @@ pub mod backend;
 pub mod changed;
 pub mod export;
 pub mod fourvalue;
-pub mod gates;
 pub mod locate;
 pub mod models;
 pub mod rtlil;

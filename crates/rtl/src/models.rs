@@ -15,8 +15,7 @@ mod special;
 
 use crate::answers::Answers;
 use crate::answers::store::Store;
-use crate::backend::{ModelRequest, backend_of, netlist};
-use crate::gates::Area;
+use crate::backend::{ModelRequest, backend_of};
 use crate::yosys;
 pub use copies::{Copies, data as copied_data};
 use cosim_base::error::{Error, codes};
@@ -27,7 +26,7 @@ use cosim_harness::harness::{BlockInfo, Parameters, Profile};
 pub use data::REVISION;
 pub use delays::{Delay, delays};
 pub use examined::{AssertionFile, Examined, FileRead, candidates};
-pub use expanded::{Pragmas, PreprocessedRtl};
+pub use expanded::PreprocessedRtl;
 pub use given::unwalkable;
 pub use header::{Header, HeaderParameter, InterfacePort};
 pub(crate) use observer::observing_top;
@@ -91,26 +90,6 @@ pub trait RtlModels {
     /// As [`Examined::new`].
     fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error>;
 
-    /// The RTL that is simulated under these parameters: itself, or its netlist.
-    ///
-    /// # Errors
-    /// As [`Rtl::examined`], [`gates::netlist`](crate::gates::netlist) and [`kept`].
-    fn simulated(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-    ) -> Result<Arc<Examined>, Error>;
-
-    /// The size of the netlist that replaces the RTL, if one does.
-    ///
-    /// # Errors
-    /// As [`Rtl::simulated`].
-    fn area(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-    ) -> Result<Option<Area>, Error>;
-
     /// A hash of the names and texts of all files of the RTL, including included ones. A copy of
     /// the built-in RTL has the same hash as the original.
     ///
@@ -169,28 +148,6 @@ impl RtlModels for Rtl {
         Ok(examined)
     }
 
-    fn simulated(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-    ) -> Result<Arc<Examined>, Error> {
-        match self.netlist {
-            true => Ok(Arc::new(netlist(info, self, parameters, &kept()?)?.examined())),
-            false => self.examined(info),
-        }
-    }
-
-    fn area(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-    ) -> Result<Option<Area>, Error> {
-        if !self.netlist {
-            return Ok(None);
-        }
-        Ok(Some(netlist(info, self, parameters, &kept()?)?.area))
-    }
-
     fn identity(&self, info: &'static BlockInfo) -> Result<String, Error> {
         Ok(self.examined(info)?.identity.clone())
     }
@@ -226,7 +183,7 @@ impl RtlModels for Rtl {
     ) -> Result<Built, Error> {
         let kept = &|| Ok(kept.clone());
         let rtl = self;
-        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept, netlist: None })
+        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept })
     }
 
     fn build_for_user(
@@ -236,7 +193,7 @@ impl RtlModels for Rtl {
         view: View,
     ) -> Result<Built, Error> {
         let (rtl, kept) = (self, &kept);
-        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept, netlist: None })
+        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept })
     }
 }
 

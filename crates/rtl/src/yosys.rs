@@ -8,7 +8,7 @@ mod front_end;
 mod parts;
 
 use crate::answers::Answers;
-use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
+use crate::models::{AssertionFile, Examined, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
 use front_end::{Form, FrontEnd, Unread};
@@ -83,7 +83,7 @@ impl YosysSession {
     /// # Errors
     /// [`Error::Write`] if the folder cannot be written. [`Error::Build`] with the message of
     /// Verilator's preprocessor.
-    pub fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
+    pub fn new(examined: &Examined) -> Result<Self, Error> {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let data = examined.design.data.iter();
         let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_deref()?)));
@@ -93,7 +93,7 @@ impl YosysSession {
             folder,
             data,
             examined: examined.clone(),
-            expanded: examined.expanded(pragmas)?,
+            expanded: examined.expanded()?,
             scripts: AtomicU32::new(0),
             answers: Answers::none(),
             warnings: Mutex::default(),
@@ -597,7 +597,7 @@ impl YosysSession {
     /// If there can be no session.
     #[doc(hidden)]
     pub fn of_verilog(text: &str) -> Self {
-        Self::new(&verilog(text), Pragmas::Ignored).expect("a session on a text")
+        Self::new(&verilog(text)).expect("a session on a text")
     }
 }
 

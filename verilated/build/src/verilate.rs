@@ -78,8 +78,7 @@ pub struct Design {
     pub assertions: bool,
     /// Whether inputs are to be registered in a top around it, if it behaves the same then.
     pub registered: bool,
-    /// Whether to compile fast at the expense of simulation speed: for texts of many thousand gates
-    /// that run only a few cases.
+    /// Whether to compile fast at the expense of simulation speed: for models of a few cases.
     pub quick: bool,
 }
 

@@ -5,7 +5,6 @@ use crate::closed::UsedProofs;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_harness::harness::Comparison;
-use cosim_rtl::gates::Area;
 use cosim_rtl::models::FileRead;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,9 +29,6 @@ pub struct Header {
     pub two_evaluations: BTreeMap<String, String>,
     /// How the outputs were compared, by kind of comparison.
     pub comparison: BTreeMap<Comparison, Vec<String>>,
-    /// Netlists that replaced the RTL, by profile.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub netlists: BTreeMap<String, Area>,
     /// The block.
     pub block: String,
     /// The run's seed.

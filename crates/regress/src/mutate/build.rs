@@ -8,7 +8,7 @@ use cosim_formal::cut::{enabled, fixed};
 use cosim_formats::mutation::{ChangedLines, Mutation, Source};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{Pragmas, RtlModels as _, kept, ports, verilator};
+use cosim_rtl::models::{RtlModels as _, kept, ports, verilator};
 use cosim_rtl::rtlil::{Line, Unknown};
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ impl Mutants {
     ) -> Result<Self, Error> {
         let known = rtl.examined(info)?;
         let values = info.verilog(parameters, &known.parameters);
-        let session = YosysSession::new(&known, Pragmas::Ignored)?;
+        let session = YosysSession::new(&known)?;
         begin(&session, &values)?;
         let mutations = chosen(&session, mutations, seed, within)?;
         Ok(Self { session, parameters: *parameters, mutations })
@@ -88,7 +88,7 @@ impl Mutants {
                     codes::NETLIST_NOT_UNDERSTOOD,
                     format!(
                         "cannot parse the netlist of Yosys: {what}; use the version of Yosys \
-                         that docs/how-to/gates.md names"
+                         that docs/how-to/proof.md names"
                     ),
                 )
             })?;
@@ -194,7 +194,7 @@ pub fn chosen(
                 codes::NETLIST_NOT_UNDERSTOOD,
                 format!(
                     "cannot parse a mutation that Yosys lists: `{line}`; use the version of \
-                     Yosys that docs/how-to/gates.md names"
+                     Yosys that docs/how-to/proof.md names"
                 ),
             )
         })

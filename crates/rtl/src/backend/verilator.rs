@@ -1,7 +1,7 @@
 //! Verilator: two values, in models that are linked into the program or compiled at run time.
 
 use super::{Backend, Feature, ModelRequest};
-use crate::models::{OBSERVING_TOP, TARGET, View, observing_top, ports, verilator};
+use crate::models::{OBSERVING_TOP, RtlModels as _, TARGET, View, observing_top, ports, verilator};
 use cosim_base::error::Error;
 use cosim_block::built::Built;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ fn is_linked(model: &ModelRequest<'_>) -> bool {
 fn compile(model: &ModelRequest<'_>) -> Result<Built, Error> {
     let kept = (model.kept)()?;
     let ModelRequest { info, parameters, view, .. } = *model;
-    let examined = model.simulated()?;
+    let examined = model.rtl.examined(info)?;
     let mut texts = examined.texts.clone();
     let mut design = Design {
         clock: info.rtl.clock.into(),
@@ -58,7 +58,7 @@ fn compile(model: &ModelRequest<'_>) -> Result<Built, Error> {
     design.coverage = view == View::Covered;
     // Counting or writing waves dominates the run time, so that optimising the rest is not worth
     // the compile time.
-    design.quick = model.netlist.is_some() || matches!(view, View::Covered | View::Observed(_));
+    design.quick = matches!(view, View::Covered | View::Observed(_));
     let ports = ports(info);
     let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
     let cache = LibraryCache::new(verilator()?, TARGET, kept);

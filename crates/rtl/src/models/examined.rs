@@ -3,7 +3,7 @@
 mod folder;
 mod names;
 
-use super::expanded::{Pragmas, PreprocessedRtl};
+use super::expanded::PreprocessedRtl;
 use super::verilator;
 use crate::backend::{self, Feature};
 use cosim_base::error::{Error, codes};
@@ -62,7 +62,7 @@ pub struct Examined {
     /// What names of the design stand for.
     names: Names,
     /// The preprocessed texts for Yosys, computed on demand: with pragmas ignored, and obeyed.
-    expanded: [OnceLock<Arc<PreprocessedRtl>>; 2],
+    expanded: OnceLock<Arc<PreprocessedRtl>>,
 }
 
 /// A file with the properties of a block as assertions, `NAME_sva.sv`. It is no part of the design.
@@ -262,17 +262,16 @@ impl Examined {
         })
     }
 
-    /// The preprocessed texts for Yosys. The preprocessor runs once per mode.
+    /// The preprocessed texts for Yosys. The preprocessor runs once.
     ///
     /// # Errors
     /// [`Error::Build`] with Verilator's message.
-    pub fn expanded(&self, pragmas: Pragmas) -> Result<Arc<PreprocessedRtl>, Error> {
-        let known = &self.expanded[usize::from(pragmas == Pragmas::Obeyed)];
-        if let Some(expanded) = known.get() {
+    pub fn expanded(&self) -> Result<Arc<PreprocessedRtl>, Error> {
+        if let Some(expanded) = self.expanded.get() {
             return Ok(Arc::clone(expanded));
         }
-        let expanded = Arc::new(PreprocessedRtl::new(self, pragmas)?);
-        Ok(Arc::clone(known.get_or_init(|| expanded)))
+        let expanded = Arc::new(PreprocessedRtl::new(self)?);
+        Ok(Arc::clone(self.expanded.get_or_init(|| expanded)))
     }
 
     /// Replaces names in a message of Verilator by the user's paths.

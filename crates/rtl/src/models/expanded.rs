@@ -5,36 +5,19 @@
 //! see two different designs.
 
 use super::{Examined, verilator};
-use cosim_base::error::{Error, codes};
+use cosim_base::error::Error;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use verilated_build::{Design, SourceFile};
+use verilated_build::Design;
 use verilated_files::foreign::lay_out;
 use verilated_lexer::{Kind, Token, tokens};
 
-/// The first words of synthesis comments.
-const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
 /// Folder of the files.
 const FILES: &str = "files";
 /// Replaces blanks in file names, which Yosys cannot quote.
 const NO_BREAK: &str = "\u{a0}";
-
-/// How Yosys treats attributes such as `(* full_case *)`, the same words in comments, and `unique`
-/// and `priority`. All other comments are removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pragmas {
-    /// Ignores them, as a simulator does.
-    Ignored,
-    /// Obeys them, as synthesis does.
-    Obeyed,
-}
-
-/// Words in comments that change the meaning of a `case`, and their markers. A marker survives the
-/// preprocessor, which removes comments.
-const WORDS: [(&str, &str); 2] =
-    [("full_case", "cosim_pragma_full_case"), ("parallel_case", "cosim_pragma_parallel_case")];
 
 /// What `unique` and `priority` stand before.
 const CHOICES: [&str; 4] = ["case", "casex", "casez", "if"];
@@ -54,31 +37,10 @@ pub struct PreprocessedRtl {
 
 impl PreprocessedRtl {
     /// Runs Verilator's preprocessor.
-    pub(super) fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
+    pub(super) fn new(examined: &Examined) -> Result<Self, Error> {
         let temporary =
             TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let marked = |file: &SourceFile| match (pragmas, std::str::from_utf8(&file.text)) {
-            (Pragmas::Obeyed, Ok(text)) => Some(marked(text)).filter(|marked| marked != text),
-            _ => None,
-        };
-        let marked: Vec<Option<String>> = examined.texts.iter().map(marked).collect();
-        let files = examined.texts.iter().zip(&marked);
-        // A file with an absolute name is read in place, so nothing can be marked in it.
-        let is_absolute =
-            |(file, marked): &(&SourceFile, &_)| file.name.is_absolute() && Option::is_some(marked);
-        if let Some((file, _)) = files.clone().find(is_absolute) {
-            return Err(Error::File {
-                code: codes::CANNOT_COPY,
-                path: file.name.clone(),
-                message: "is included by an absolute path and has comments for synthesis; include \
-                          it by a relative path"
-                    .to_owned(),
-            });
-        }
-        let files = files.map(|(file, marked)| {
-            let text = marked.as_ref().map_or(&*file.text, String::as_bytes);
-            (file.name.as_path(), text)
-        });
+        let files = examined.texts.iter().map(|file| (file.name.as_path(), &*file.text));
         let folder = lay_out(&temporary.path().join(FILES), files)
             .map_err(|error| examined.plain(error.into()))?;
         let verilator = verilator()?;
@@ -106,11 +68,7 @@ impl PreprocessedRtl {
         let all = design([given, found].concat());
         let texts = all.expand(&verilator).map_err(|error| examined.plain(error))?;
         let mut simulated: Vec<String> = texts.iter().map(|text| named(text)).collect();
-        let for_yosys = |text: &String| match pragmas {
-            Pragmas::Ignored => as_simulated(text),
-            Pragmas::Obeyed => unmarked(text),
-        };
-        let mut sources: Vec<String> = simulated.iter().map(for_yosys).collect();
+        let mut sources: Vec<String> = simulated.iter().map(|text| as_simulated(text)).collect();
         let libraries = sources.split_off(own.sources.len());
         let simulated = [simulated.split_off(own.sources.len()), simulated];
         Ok(Self { libraries, sources, simulated })
@@ -204,36 +162,12 @@ fn blank(tokens: &[Token<'_>]) -> String {
     format!(" {}", "\n".repeat(lines))
 }
 
-/// Replaces synthesis comments by markers.
-fn marked(text: &str) -> String {
-    let marks = |token: &Token<'_>| {
-        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let mut words = token.comment()?.split(|letter| !is_letter(letter));
-        let is_pragma =
-            words.find(|word| !word.is_empty()).is_some_and(|first| TOOLS.contains(&first));
-        let marks: String = words
-            .filter_map(|word| WORDS.iter().find(|(known, _)| *known == word))
-            .map(|(_, mark)| format!(" {mark} "))
-            .collect();
-        let lines = "\n".repeat(token.text.matches('\n').count());
-        (is_pragma && !marks.is_empty()).then(|| marks + &lines)
-    };
-    tokens(text).map(|token| marks(&token).unwrap_or_else(|| token.text.to_owned())).collect()
-}
-
-/// Replaces markers by synthesis comments.
-fn unmarked(text: &str) -> String {
-    WORDS.iter().fold(text.to_owned(), |text, (word, mark)| {
-        text.replace(mark, &format!("/* synopsys {word} */"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::yosys::{self, YosysSession};
     use std::fs;
-    use verilated_build::DataFile;
+    use verilated_build::{DataFile, SourceFile};
 
     /// A file outside of the temporary folder, and a name that leads to it from anywhere.
     fn victim(folder: &TempDir) -> (PathBuf, String) {
@@ -252,8 +186,8 @@ mod tests {
         examined.texts.push(SourceFile { name, text: text[..].into() });
         let data = |name: &str| DataFile { name: name.to_owned(), text: Some(b"1"[..].into()) };
         examined.design.data = vec![data(&far), data("../a.hex"), data("sub/../b.hex")];
-        YosysSession::new(&examined, Pragmas::Ignored).unwrap();
-        let texts = examined.expanded(Pragmas::Ignored).unwrap();
+        YosysSession::new(&examined).unwrap();
+        let texts = examined.expanded().unwrap();
         assert!(texts.sources[0].contains("of_the_include"), "{texts:?}");
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
@@ -267,9 +201,7 @@ mod tests {
         let include = format!("`include \"{}\"\nmodule top; endmodule\n", victim.display());
         let mut examined = yosys::verilog(&include);
         examined.texts.push(SourceFile { name: victim.clone(), text: text.as_bytes().into() });
-        examined.expanded(Pragmas::Ignored).unwrap();
-        let error = examined.expanded(Pragmas::Obeyed).unwrap_err();
-        assert_eq!(error.code(), codes::CANNOT_COPY, "the comment cannot be marked: {error}");
+        examined.expanded().unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), text);
     }
 
@@ -326,7 +258,7 @@ mod tests {
             examined.design.sources = vec!["top.sv".into()];
             examined.texts =
                 vec![SourceFile { name: "top.sv".into(), text: text.as_bytes().into() }];
-            let session = YosysSession::new(&examined, Pragmas::Ignored).unwrap();
+            let session = YosysSession::new(&examined).unwrap();
             let path = session.path("netlist.il");
             let commands = format!("proc\nopt_clean\nwrite_rtlil \"{}\"", path.display());
             session.read(&[], &commands).unwrap();
@@ -378,28 +310,6 @@ mod tests {
             assert!(is_read_alike(["y = a;", &text]), "{name}");
             assert!(!is_read_alike(["y = b;", &text]), "{name}");
         }
-    }
-
-    #[test]
-    fn comments_to_synthesis_survive_the_preprocessor_and_other_comments_do_not() {
-        for (text, expected) in [
-            (
-                "case (a) // synopsys full_case parallel_case\n",
-                "case (a)  cosim_pragma_full_case  cosim_pragma_parallel_case \n",
-            ),
-            ("case (a) /*synthesis\nfull_case*/;", "case (a)  cosim_pragma_full_case \n;"),
-            (
-                "// a full_case\n// synopsys translate_off",
-                "// a full_case\n// synopsys translate_off",
-            ),
-            ("x = \"// synopsys full_case\";", "x = \"// synopsys full_case\";"),
-            ("x = \"a\\\n// synopsys full_case\";", "x = \"a\\\n// synopsys full_case\";"),
-            ("it's \"odd\n// synopsys full_case", "it's \"odd\n cosim_pragma_full_case "),
-        ] {
-            assert_eq!(marked(text), expected);
-        }
-        let text = "case (a) cosim_pragma_full_case\n";
-        assert_eq!(unmarked(text), "case (a) /* synopsys full_case */\n");
     }
 
     #[test]

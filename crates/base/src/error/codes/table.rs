@@ -251,7 +251,7 @@ table! {
          construct, or use the command without netlists and proofs."
     E0502 NETLIST_NOT_UNDERSTOOD Machine "the output of Yosys is not understood"
         "This version of Yosys writes netlists or lists of mutations in a different form. Use the version that \
-         docs/how-to/gates.md names."
+         docs/how-to/proof.md names."
     E0503 UNKNOWN_SIGNAL User "a property refers to a name that does not exist"
         "A property of the block names a port, state, channel or signal that the block or its RTL does not have. Correct \
          the property in the block, or the name in NAME_sva.sv."
@@ -320,7 +320,7 @@ table! {
         "`--simulator icarus` runs cases in Icarus Verilog. Install it with `apt-get install iverilog`, or set IVERILOG \
          to the program."
     E0907 YOSYS_MISSING Machine "Yosys or ABC cannot be run"
-        "Netlists, proofs and mutation analysis need Yosys and its ABC. Install Yosys, or set YOSYS to the program."
+        "Proofs and mutation analysis need Yosys and its ABC. Install Yosys, or set YOSYS to the program."
     E0908 PROGRAM_FAILED Machine "an external program cannot be run or fails"
         "The message names the program and the reason. Install it, or correct PATH, permissions and limits; `cosim bench \
          --instructions` needs valgrind."
