@@ -167,7 +167,7 @@ fn names_that_are_not_utf_8_exit_2_before_anything_runs() {
         (words(&["replay"]), at(&bad("vector"))),
         (words(&["explain"]), at(&bad("vector"))),
         (words(&["resume"]), at(&bad("dir"))),
-        (words(&["rerun"]), at(&bad("dir"))),
+        (words(&["replay"]), at(&bad("dir"))),
         (words(&["report"]), at(&bad("dir"))),
         (words(&["open", "--print"]), at(&bad("dir"))),
         (words(&["history", "show"]), at(&bad("h.db"))),

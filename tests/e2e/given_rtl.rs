@@ -402,7 +402,9 @@ fn a_vector_knows_its_rtl() {
         // These name no RTL.
         &["replay", "-I", ".", vector],
         &["replay", "-D", "X", vector],
-        &["rerun", "-I", ".", out.to_str().unwrap()],
+        &["replay", out.to_str().unwrap()],
+        &["replay", "-I", ".", out.to_str().unwrap()],
+        &["replay", "--expect-recorded", out.to_str().unwrap()],
         // A folder with this vector, too.
         &["replay", failures, corpus],
         &["explain", vector],

@@ -39,7 +39,7 @@ fn readers(folder: &Path, below: &Path) -> Vec<Output> {
         run(["merge", folder, "--out", &out]),
         run(["history", "add", &history, folder]),
         run(["report", folder]),
-        run(["rerun", folder]),
+        run(["replay", folder]),
         run(["open", "--waves", "--print", folder]),
         run(["cover", "report", folder, "--format", "ucis", "--out", &page]),
     ]
@@ -245,7 +245,7 @@ fn numbers_out_of_range_are_refused_in_bounded_memory() {
     ] {
         assert!(text_of.contains(from), "{from}: {text_of}");
         write_record(&results, &text_of.replace(from, &to));
-        for command in ["report", "rerun"] {
+        for command in ["report", "replay"] {
             let output = limited(&[command, out.to_str().unwrap()]);
             assert_error(&output, number);
         }

@@ -188,7 +188,7 @@ fn edited_results_are_rejected() {
     let edited = text_of.replacen("\"passed\": true", "\"passed\": false", 1);
     assert_ne!(edited, text_of);
     fs::write(&results, &edited).unwrap();
-    for command in [&["report"][..], &["rerun", "--quiet"]] {
+    for command in [&["report"][..], &["replay", "--quiet"]] {
         let output = run(command.iter().copied().chain([out.to_str().unwrap()]));
         assert_eq!(code(&output), 2, "{command:?}: {}", text(&output));
     }

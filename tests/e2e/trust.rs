@@ -79,7 +79,7 @@ impl Checkout {
     }
 }
 
-const WITH_BLOCKS: [&str; 18] = [
+const WITH_BLOCKS: [&str; 16] = [
     "run",
     "list",
     "watch",
@@ -92,8 +92,6 @@ const WITH_BLOCKS: [&str; 18] = [
     "explain v.json",
     "shrink v.json",
     "export v.json -o out",
-    "reproduce src",
-    "rerun src",
     "resume src",
     "signoff src",
     "merge src --out out",
@@ -124,7 +122,7 @@ fn no_command_builds_a_crate_that_the_user_did_not_trust() {
 #[test]
 fn commands_that_need_no_block_start_nothing() {
     let checkout = Checkout::new();
-    let missing = "replay explain shrink resume reproduce rerun signoff report compare";
+    let missing = "replay explain shrink resume signoff report compare";
     let missing = missing.split(' ').map(|command| match command {
         "compare" => "compare nosuch nosuch".to_owned(),
         command => format!("{command} nosuch.json"),

@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 34] = [
+const EXAMPLES: [(&str, [Example; 2]); 31] = [
     (
         "run",
         [
@@ -22,8 +22,8 @@ const EXAMPLES: [(&str, [Example; 2]); 34] = [
         [
             ("replay vectors --expect-recorded", "Check that each vector does what it records"),
             (
-                "replay failure.json --rtl my-rtl --trace waves.fst",
-                "Replay one vector on your RTL and write its waves",
+                "replay runs/latest --rtl my-rtl",
+                "Replay all failures of a run on the corrected RTL",
             ),
         ],
     ),
@@ -106,20 +106,6 @@ const EXAMPLES: [(&str, [Example; 2]); 34] = [
         [
             ("resume runs/latest", "Run the remaining cases"),
             ("resume runs/latest --threads 4", "Run them with 4 threads"),
-        ],
-    ),
-    (
-        "reproduce",
-        [
-            ("reproduce artifact", "Replay the failures of a run that CI has kept"),
-            ("reproduce artifact -o rtl", "Also write its RTL, to work on it"),
-        ],
-    ),
-    (
-        "rerun",
-        [
-            ("rerun runs/latest --rtl my-rtl", "Run the failed cases on the corrected RTL"),
-            ("rerun runs/latest --quiet", "Print only the cases that still fail"),
         ],
     ),
     (

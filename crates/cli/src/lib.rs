@@ -46,8 +46,6 @@ mod prove;
 mod regression;
 mod replay;
 mod report;
-mod reproduce;
-mod rerun;
 mod resets;
 mod resume;
 mod run;
@@ -118,10 +116,6 @@ enum Command {
     List(list::Arguments),
     /// Resume a run or a mutation analysis that was killed or interrupted.
     Resume(resume::Arguments),
-    /// Replay the failures of a run on the RTL in its run directory, on any machine.
-    Reproduce(reproduce::Arguments),
-    /// Repeat the failed cases of a run and print which are fixed. Write nothing.
-    Rerun(rerun::Arguments),
     /// Print the JSON schema of a file format.
     Schema(schema::Arguments),
     /// Merge the shards of a run into one run directory.
@@ -257,8 +251,6 @@ impl Command {
             | Self::Bench(_)
             | Self::List(_)
             | Self::Resume(_)
-            | Self::Reproduce(_)
-            | Self::Rerun(_)
             | Self::Merge(_)
             | Self::Mutate(_)
             | Self::Prove(_)
@@ -292,8 +284,6 @@ impl Command {
             Self::Explain(arguments) => arguments.inputs(),
             Self::Export(arguments) => arguments.inputs(),
             Self::Resume(arguments) => arguments.inputs(),
-            Self::Reproduce(arguments) => arguments.inputs(),
-            Self::Rerun(arguments) => arguments.inputs(),
             Self::Merge(arguments) => arguments.inputs(),
             Self::Signoff(arguments) => arguments.inputs(),
             _ => &[],
@@ -321,8 +311,6 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Error(arguments) => error::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),
-        Command::Reproduce(arguments) => reproduce::execute(&arguments),
-        Command::Rerun(arguments) => rerun::execute(&arguments),
         Command::Schema(arguments) => schema::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),

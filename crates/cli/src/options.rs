@@ -254,6 +254,11 @@ pub struct VectorRtl {
 const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
 impl VectorRtl {
+    /// Whether the user chooses the recorded RTL.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded_rtl
+    }
+
     /// The sources of `rtl`, with the simulator and assertions of the record unless the user
     /// chooses them, since a failure may show with them only.
     pub fn chosen(&self, recorded: &Rtl, rtl: Rtl) -> Rtl {

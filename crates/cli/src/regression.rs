@@ -25,9 +25,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use cosim_regress::regression::FinishedRun;
-pub use cosim_regress::regression::{
-    CaseName, PreparedRegression, Regression, RunStart, hash_of_weights,
-};
+pub use cosim_regress::regression::{CaseName, PreparedRegression, Regression, RunStart};
 pub use earlier::EarlierRunOptions;
 pub use progress::Renderer;
 pub use until::UntilCovered;
@@ -73,7 +71,8 @@ pub struct Options {
     /// Write no waves of failures.
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_waves: bool,
-    /// Leave the RTL of a run with failures out of its run directory; `reproduce` needs it.
+    /// Leave the RTL of a run with failures out of its run directory; `replay` with
+    /// --recorded-rtl needs it.
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_sources: bool,
     /// Print failures on standard error as `FILE:LINE:COLUMN: error: TEXT`, for editors.

@@ -1,8 +1,10 @@
 //! `cosim replay`.
 
-use super::failure::NumberedRun;
+mod failures;
+
+use super::failure::{NumberedRun, is_number};
 use super::options::{
-    Format, Formatting, ModelLimits, Quietness, TraceOptions, VectorRtl, VectorTarget,
+    Format, Formatting, ModelLimits, Quietness, Threads, TraceOptions, VectorRtl, VectorTarget,
     check_output, find_block, heading, path,
 };
 use super::summary::rtl_files;
@@ -15,7 +17,7 @@ use cosim_block::built::Built;
 use cosim_block::engine::{Replayed, Waves};
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::VectorFile;
-use cosim_formats::run::EXPLAINED;
+use cosim_formats::run::{EXPLAINED, JOURNAL, RESULTS, runs_in};
 use cosim_harness::harness::{Overrides, Profile, Signature, Verdict};
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::loaded::LoadedVector;
@@ -30,33 +32,37 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use walkdir::WalkDir;
 
-/// Vectors to run again. No random number is drawn.
+/// Vectors, or the failures of a run, to run again.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector files, folders with .json files, patterns like 'vectors/*/t1*.json', or numbers of
-    /// failures of the latest run.
-    #[arg(required = true, value_name = "VECTOR|N", value_parser = path)]
+    /// failures of the latest run; or a run directory, whose failures all run again.
+    #[arg(required = true, value_name = "VECTOR|N|RUN_DIR", value_parser = path)]
     pub vectors: Vec<PathBuf>,
     #[command(flatten)]
-    pub run: NumberedRun,
+    run: NumberedRun,
     #[command(flatten)]
-    pub target: VectorTarget,
+    target: VectorTarget,
     #[command(flatten)]
-    pub rtl: VectorRtl,
+    rtl: VectorRtl,
+    /// Keep the recorded RTL of a run directory in DIR, a new folder, to work on it.
+    #[arg(long, value_name = "DIR", value_parser = path, requires = "recorded_rtl", help_heading = heading::OUTPUT)]
+    rtl_out: Option<PathBuf>,
     #[command(flatten)]
-    pub tracing: TraceOptions,
+    tracing: TraceOptions,
     /// Succeed only if each vector does what it records; a vector without a record must match.
     #[arg(long, help_heading = heading::CHECK)]
-    pub expect_recorded: bool,
+    expect_recorded: bool,
     #[command(flatten)]
-    pub formatting: Formatting,
+    threads: Threads,
     #[command(flatten)]
-    pub quietness: Quietness,
+    formatting: Formatting,
     #[command(flatten)]
-    pub limits: ModelLimits,
+    quietness: Quietness,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// A vector that was read and checked.
@@ -94,6 +100,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         check_output(trace)?;
     }
     let interrupted = interruption()?;
+    if let Some(runs) = runs(arguments)? {
+        return failures::execute(arguments, &runs, &interrupted);
+    }
     // Read all vectors before running the first, so that an invalid one has no effect.
     let mut runs = Vec::new();
     let mut summary = Summary::default();
@@ -141,31 +150,36 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let examined: Vec<Arc<Examined>> =
         runs.iter().map(|run| run.rtl.examined(run.block.info())).collect::<Result<_, Error>>()?;
     let replays = prepare(&runs)?;
-    let workers = thread::available_parallelism().map_or(1, usize::from);
     let program = arguments.limits.program()?;
-    replay_all(&program, workers, &replays, &interrupted, &mut |index, replayed| {
-        let Run { path, profile, recorded, .. } = &runs[index];
-        let ok = if arguments.expect_recorded {
-            match recorded {
-                None => replayed.outcome.verdict == Verdict::Match,
-                Some(recorded) => {
-                    replayed.is_recorded.unwrap_or(*recorded == replayed.outcome.verdict)
+    replay_all(
+        &program,
+        arguments.threads.count(),
+        &replays,
+        &interrupted,
+        &mut |index, replayed| {
+            let Run { path, profile, recorded, .. } = &runs[index];
+            let ok = if arguments.expect_recorded {
+                match recorded {
+                    None => replayed.outcome.verdict == Verdict::Match,
+                    Some(recorded) => {
+                        replayed.is_recorded.unwrap_or(*recorded == replayed.outcome.verdict)
+                    }
                 }
+            } else {
+                replayed.outcome.verdict == Verdict::Match
+            };
+            summary.replays += 1;
+            summary.as_expected += u64::from(ok);
+            match arguments.formatting.format {
+                Format::Json => {
+                    reports.push(report(path, &profile.name, &replayed, ok, &examined[index]));
+                }
+                Format::Text if ok && arguments.quietness.quiet => {}
+                Format::Text => print_text(&line(path, &profile.name, &replayed, ok))?,
             }
-        } else {
-            replayed.outcome.verdict == Verdict::Match
-        };
-        summary.replays += 1;
-        summary.as_expected += u64::from(ok);
-        match arguments.formatting.format {
-            Format::Json => {
-                reports.push(report(path, &profile.name, &replayed, ok, &examined[index]));
-            }
-            Format::Text if ok && arguments.quietness.quiet => {}
-            Format::Text => print_text(&line(path, &profile.name, &replayed, ok))?,
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
         let worker = OneShotWorker::new(program, Arc::clone(&interrupted));
         let subject = VectorJob { block, vector: file, profile, rtl };
@@ -192,6 +206,42 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         print_text(&summary.line(interrupted, arguments.expect_recorded))?;
     }
     Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!summary.passed()) }))
+}
+
+/// The runs whose failures are replayed, if the argument is a run directory.
+///
+/// # Errors
+/// [`Error::File`] if a run is not complete. [`Error::Usage`] for other arguments beside it.
+fn runs(arguments: &Arguments) -> Result<Option<Vec<PathBuf>>, Error> {
+    let is_run = |path: &&PathBuf| {
+        !is_number(path) && runs_in(path, &[RESULTS, JOURNAL]).is_ok_and(|runs| !runs.is_empty())
+    };
+    let conflict = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+    let Arguments { vectors, target: VectorTarget { choice, .. }, .. } = arguments;
+    let Some(folder) = vectors.iter().find(is_run) else {
+        return match arguments.rtl_out {
+            Some(_) => conflict("--rtl-out takes a run directory, which has a copy of its RTL"),
+            None => Ok(None),
+        };
+    };
+    if vectors.len() > 1 {
+        let message = format!("{} is a run directory; name it alone", text::path(folder));
+        return Err(Error::Usage(codes::CHOOSE_ONE, message));
+    }
+    arguments.run.check_unused(folder)?;
+    if arguments.tracing.trace.is_some()
+        || choice.fixes.is_some()
+        || !choice.overrides()?.is_empty()
+    {
+        return conflict("--trace, --fixes and --parameter take a vector, not a run directory");
+    }
+    let runs = runs_in(folder, &[RESULTS])?;
+    if runs.is_empty() {
+        let message = "is not a complete run; wait for its end, or continue it with `resume`";
+        let (code, path) = (codes::NOT_A_RUN, folder.clone());
+        return Err(Error::File { code, path, message: message.to_owned() });
+    }
+    Ok(Some(runs))
 }
 
 /// Maximum number of folder entries to search, in case a link leads to the root of a file system.

@@ -56,7 +56,7 @@ fn page_of_run(results: &Results, program: &str, reproduce: Option<&str>) -> Str
 
 /// The command that replays all failures of a run from its directory, if it has its RTL.
 fn reproduce_all(folder: &Path) -> Option<String> {
-    let words = [program::called(), "reproduce".to_owned(), word(folder)];
+    let words = [&program::called(), "replay", &word(folder), "--recorded-rtl"].map(str::to_owned);
     folder.join(RTL_COPY).is_file().then(|| command_line(&words))
 }
 

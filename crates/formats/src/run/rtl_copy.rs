@@ -1,4 +1,4 @@
-//! `rtl.json`: the RTL of a run with failures, so that `cosim reproduce` needs the run directory
+//! `rtl.json`: the RTL of a run with failures, so that `cosim replay` needs the run directory
 //! alone.
 //!
 //! The file may come from anyone. It names no path of a machine, and [`RtlCopy::lay_out`] writes

@@ -195,7 +195,9 @@ impl PreparedRegression<'_> {
                     copy.write(directory.folder()).unwrap_or_else(|error| unwritten.add(&error))
                 }
                 Err(error) => {
-                    program::warn(format_args!("`reproduce` will need the RTL: {error}"));
+                    program::warn(format_args!(
+                        "`replay --recorded-rtl` will not find the RTL: {error}"
+                    ));
                 }
             }
         }
