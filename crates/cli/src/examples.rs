@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 31] = [
+const EXAMPLES: [(&str, [Example; 2]); 32] = [
     (
         "run",
         [

@@ -6,16 +6,23 @@ use crate::setup::{Session, Setup};
 use cosim_base::error::Error;
 use cosim_block::driven::DrivenPins;
 use cosim_block::engine::Query;
+use cosim_block::explanation::Suspect;
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_harness::harness::Profile;
-use cosim_rtl::locate::{Cases, Located, suspects};
-use cosim_rtl::models::RtlModels as _;
+use cosim_locate::{Cases, Pins, Texts};
+use cosim_rtl::models::{RtlModels as _, verilator};
+use tempfile::TempDir;
+use verilated_build::{Design, SourceFile};
+use verilated_files::foreign::lay_out;
 
 /// Packets of the cases beside the failing one.
 const PACKETS: u32 = 20;
 /// The seed of these cases.
 const SEED: u64 = 1;
+
+/// The suspicious lines, the most suspicious one first, or why there are none.
+pub type Located = Result<Vec<Suspect>, String>;
 
 /// The lines of an RTL that may hold the cause of a failure. The other cases are the first one of
 /// each scenario; the golden model says what they expect.
@@ -52,5 +59,27 @@ pub fn suspicious_lines(
         others.push(block.ask::<DrivenPins>(&Query::Drive(file, name.clone()))?);
     }
     let examined = rtl.examined(info)?;
-    suspects(info, &examined, &profile.parameters, &Cases { failing: &failing, others: &others })
+    let temporary = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+    let files = examined.texts.iter().map(SourceFile::named);
+    let folder = lay_out(&temporary.path().join("files"), files)
+        .map_err(|error| examined.plain(error.into()))?;
+    let mut design = Design { folder: Some(folder), ..examined.design.clone() };
+    design.parameters = profile.parameters.verilog(info.rtl.mask_parameter);
+    design.parameters.retain(|(name, _)| examined.parameters.contains(name));
+    let text = |file: &SourceFile| {
+        let text = String::from_utf8_lossy(&file.text).into_owned();
+        (file.name.to_string_lossy().into_owned(), text)
+    };
+    let texts = Texts(examined.texts.iter().map(text).collect());
+    let pins = Pins { clock: info.rtl.clock, inputs: info.inputs, outputs: info.outputs };
+    let cases = Cases { failing: &failing, others: &others };
+    let out = temporary.path().join("described");
+    let located = design.with_tree(&verilator()?, &out, |tree| {
+        cosim_locate::suspicious_lines(tree, &design.top, pins, &cases, &texts)
+    });
+    let typed = |line: Suspect| Suspect { file: examined.typed(&line.file), ..line };
+    Ok(located
+        .map_err(|error| examined.plain(error))?
+        .map(|lines| lines.into_iter().map(typed).collect())
+        .map_err(|reason| examined.typed(&reason)))
 }

@@ -5,7 +5,6 @@
 //!   of those with four values.
 //! - [`yosys`] runs Yosys on RTL; [`rtlil`] reads the netlists that it writes;
 //!   [`gates`] synthesises one that can replace the RTL.
-//! - [`locate`] ranks lines of the RTL that may hold the cause of a failure.
 //! - [`changed`] compares the text of two versions.
 //! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`answers`] caches answers of Yosys and ABC by content.
@@ -25,7 +24,6 @@ pub mod backend;
 pub mod changed;
 pub mod export;
 pub mod fourvalue;
-pub mod locate;
 pub mod models;
 pub mod rtlil;
 pub mod yosys;

@@ -606,23 +606,23 @@ impl Simulator {
     }
 
     /// The outputs that differ from what a cycle expects.
-    pub fn differing(&self, state: &State, expected: &[(Bits, Bits)]) -> Vec<VariableId> {
+    pub fn differences<'s>(
+        &'s self,
+        state: &'s State,
+        expected: &'s [(Bits, Bits)],
+    ) -> impl Iterator<Item = VariableId> + 's {
         let outputs = self.pins.outputs.iter().zip(expected);
-        let differs = |output: VariableId, value: &Bits, mask: &Bits| {
-            let held = self.read(state, output, 0);
-            held.iter().zip(value).zip(mask).any(|((held, value), mask)| (held ^ value) & mask != 0)
+        let differs = |(output, (value, mask)): &(&VariableId, &(Bits, Bits))| {
+            let (first, count) = self.slots[**output];
+            let held = state.limbs[first..first + count].iter();
+            held.zip(value).zip(mask).any(|((held, value), mask)| (held ^ value) & mask != 0)
         };
-        let all = outputs.filter(|(output, (value, mask))| differs(**output, value, mask));
-        all.map(|(output, _)| *output).collect()
+        outputs.filter(differs).map(|(output, _)| *output)
     }
 
     /// Whether an output differs from what a cycle expects.
     pub fn differs(&self, state: &State, expected: &[(Bits, Bits)]) -> bool {
-        self.pins.outputs.iter().zip(expected).any(|(output, (value, mask))| {
-            let (first, count) = self.slots[*output];
-            let mut limbs = state.limbs[first..first + count].iter().zip(value).zip(mask);
-            limbs.any(|((actual, value), mask)| (actual ^ value) & mask != 0)
-        })
+        self.differences(state, expected).next().is_some()
     }
 }
 

@@ -61,8 +61,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// How suspicious the line is. The weights are fitted to the bugs of `tests/bad_rtl`; see
-    /// docs/reference/performance.md.
+    /// How suspicious the line is. Fit the weights to bugs of `tests/bad_rtl` with odd numbers
+    /// alone; see docs/reference/performance.md.
     fn score(&self) -> f64 {
         let (best, log) = (self.best.as_ref().map_or(0.0, |(best, _)| *best), f64::ln_1p);
         let mut score = 2.0 * best.powi(8) + 0.8 * best.powi(3);
@@ -205,7 +205,8 @@ impl<'a> Ranking<'a> {
         elsewhere.values_mut().for_each(|count| *count /= length);
         let end = cases[0].differs?;
         let roots = roots(&simulator.design);
-        let outputs = simulator.differing(&cases[0].settled[end], &failing.expected[end]);
+        let outputs: Vec<_> =
+            simulator.differences(&cases[0].settled[end], &failing.expected[end]).collect();
         let slice = Slice::of(&simulator.design, &roots, (&cycles, &early), &outputs, end, CYCLES);
         let mut ranking = Self {
             simulator,

@@ -105,47 +105,69 @@ pub enum Binary {
     Replicate,
 }
 
+/// Verilator's name, the operation, and its sign in Verilog.
+const UNARY: [(&str, Unary, &str); 8] = [
+    ("not", Unary::Not, "~"),
+    ("lognot", Unary::LogicalNot, "!"),
+    ("negate", Unary::Negate, "-"),
+    ("extend", Unary::Extend, ""),
+    ("extends", Unary::SignExtend, ""),
+    ("redand", Unary::ReduceAnd, "&"),
+    ("redor", Unary::ReduceOr, "|"),
+    ("redxor", Unary::ReduceXor, "^"),
+];
+const BINARY: [(&str, Binary, &str); 26] = [
+    ("and", Binary::And, "&"),
+    ("or", Binary::Or, "|"),
+    ("xor", Binary::Xor, "^"),
+    ("xnor", Binary::Xnor, "~^"),
+    ("logand", Binary::LogicalAnd, "&&"),
+    ("logor", Binary::LogicalOr, "||"),
+    ("eq", Binary::Equal, "=="),
+    ("neq", Binary::Unequal, "!="),
+    ("lt", Binary::Less, "<"),
+    ("lte", Binary::LessEqual, "<="),
+    ("gt", Binary::Greater, ">"),
+    ("gte", Binary::GreaterEqual, ">="),
+    ("lts", Binary::SignedLess, "<"),
+    ("ltes", Binary::SignedLessEqual, "<="),
+    ("gts", Binary::SignedGreater, ">"),
+    ("gtes", Binary::SignedGreaterEqual, ">="),
+    ("add", Binary::Add, "+"),
+    ("sub", Binary::Subtract, "-"),
+    ("mul", Binary::Multiply, "*"),
+    ("div", Binary::Divide, "/"),
+    ("moddiv", Binary::Modulo, "%"),
+    ("shiftl", Binary::ShiftLeft, "<<"),
+    ("shiftr", Binary::ShiftRight, ">>"),
+    ("shiftrs", Binary::SignedShiftRight, ">>>"),
+    ("concat", Binary::Concatenate, ","),
+    ("replicate", Binary::Replicate, "x"),
+];
+
 impl Unary {
-    /// As in Verilog.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Not => "~",
-            Self::LogicalNot => "!",
-            Self::Negate => "-",
-            Self::Extend | Self::SignExtend => "",
-            Self::ReduceAnd => "&",
-            Self::ReduceOr => "|",
-            Self::ReduceXor => "^",
-        }
+    fn sign(self) -> &'static str {
+        UNARY.iter().find(|it| it.1 == self).map_or("", |it| it.2)
     }
 }
 
 impl Binary {
-    /// As in Verilog.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::And => "&",
-            Self::Or => "|",
-            Self::Xor => "^",
-            Self::Xnor => "~^",
-            Self::LogicalAnd => "&&",
-            Self::LogicalOr => "||",
-            Self::Equal => "==",
-            Self::Unequal => "!=",
-            Self::Less | Self::SignedLess => "<",
-            Self::LessEqual | Self::SignedLessEqual => "<=",
-            Self::Greater | Self::SignedGreater => ">",
-            Self::GreaterEqual | Self::SignedGreaterEqual => ">=",
-            Self::Add => "+",
-            Self::Subtract => "-",
-            Self::Multiply => "*",
-            Self::Divide => "/",
-            Self::Modulo => "%",
-            Self::ShiftLeft => "<<",
-            Self::ShiftRight => ">>",
-            Self::SignedShiftRight => ">>>",
-            Self::Concatenate => ",",
-            Self::Replicate => "x",
+    pub fn sign(self) -> &'static str {
+        BINARY.iter().find(|it| it.1 == self).map_or("", |it| it.2)
+    }
+}
+
+impl Operation {
+    /// The operation with Verilator's name.
+    fn named(kind: &str) -> Option<Self> {
+        let unary = || UNARY.iter().find(|it| it.0 == kind).map(|it| Self::Unary(it.1));
+        let binary = || BINARY.iter().find(|it| it.0 == kind).map(|it| Self::Binary(it.1));
+        match kind {
+            "sel" => Some(Self::Select),
+            "cond" | "condbound" => Some(Self::Choice),
+            "eqcase" => Some(Self::Binary(Binary::Equal)),
+            "neqcase" => Some(Self::Binary(Binary::Unequal)),
+            _ => unary().or_else(binary),
         }
     }
 }
@@ -311,10 +333,10 @@ impl Design {
             }
             (Operation::Select, [from, low]) => format!("{from}[{low}]"),
             (Operation::Unary(Unary::Extend | Unary::SignExtend), [one]) => one.clone(),
-            (Operation::Unary(unary), [one]) => format!("{}{one}", unary.text()),
+            (Operation::Unary(unary), [one]) => format!("{}{one}", unary.sign()),
             (Operation::Binary(Binary::Concatenate), [one, other]) => format!("{{{one}, {other}}}"),
             (Operation::Binary(binary), [one, other]) => {
-                format!("({one} {} {other})", binary.text())
+                format!("({one} {} {other})", binary.sign())
             }
             (Operation::Choice, [condition, yes, no]) => format!("({condition} ? {yes} : {no})"),
             _ => format!("({})", arguments.join(", ")),

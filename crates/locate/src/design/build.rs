@@ -2,9 +2,9 @@
 
 use super::{
     Binary, Design, Edge, Function, Node, NodeId, Operation, Place, Process, Reason, Statement,
-    Target, Unary, Variable, VariableId,
+    Target, Variable, VariableId,
 };
-use crate::locate::bits;
+use crate::bits;
 use std::collections::BTreeMap;
 use verilated_build::tree::{Element, Tree};
 
@@ -60,40 +60,13 @@ impl Design {
 }
 
 /// Elements of a process that do not change a value.
-const SILENT: [&str; 14] = [
-    "display",
-    "stop",
-    "finish",
-    "comment",
-    "text",
-    "assert",
-    "assertintrinsic",
-    "cover",
-    "initial",
-    "var",
-    "fflush",
-    "sformatf",
-    "time",
-    "empty",
-];
+const SILENT: &str = "\
+    display stop finish comment text assert assertintrinsic cover initial var fflush \
+    sformatf time empty";
 /// Items of a module that are no processes or that do not change a value.
-const IGNORED: [&str; 15] = [
-    "var",
-    "typedef",
-    "final",
-    "assert",
-    "cover",
-    "restrict",
-    "property",
-    "coverdecl",
-    "modport",
-    "intfref",
-    "scope",
-    "topscope",
-    "clocking",
-    "import",
-    "pragma",
-];
+const IGNORED: &str = "\
+    var typedef final assert cover restrict property coverdecl modport intfref scope \
+    topscope clocking import pragma";
 
 impl<'t> Builder<'t> {
     fn place(&self, element: &Element) -> Place {
@@ -223,7 +196,7 @@ impl<'t> Builder<'t> {
                     self.scopes.pop();
                 }
                 "instance" => self.instance(item)?,
-                kind if IGNORED.contains(&kind) => {}
+                kind if is_in(IGNORED, kind) => {}
                 kind => return self.fails(item, &format!("`{kind}` is not simulated")),
             }
         }
@@ -413,7 +386,7 @@ impl<'t> Builder<'t> {
                 let subject = self.expression(subject)?;
                 let mut items = Vec::new();
                 for item in rest.iter().filter(|it| it.kind == "caseitem") {
-                    let is_label = |it: &&Element| EXPRESSIONS.contains(&it.kind.as_str());
+                    let is_label = |it: &&Element| is_in(EXPRESSIONS, &it.kind);
                     let labels: Vec<_> = item.children.iter().take_while(is_label).collect();
                     let body = self.statements(&item.children[labels.len()..])?;
                     let labels = labels.into_iter().map(|it| self.expression(it));
@@ -423,7 +396,7 @@ impl<'t> Builder<'t> {
                 items.sort_by_key(|(labels, _)| labels.is_empty());
                 into.push(Statement::Case { subject, items });
             }
-            kind if SILENT.contains(&kind) => {}
+            kind if is_in(SILENT, kind) => {}
             kind => return self.fails(element, &format!("`{kind}` is not simulated")),
         }
         Ok(())
@@ -536,7 +509,7 @@ impl<'t> Builder<'t> {
             }
             _ => {}
         }
-        let Some(operation) = operation(kind) else {
+        let Some(operation) = Operation::named(kind) else {
             return self.fails(element, &format!("`{kind}` is not simulated"));
         };
         let mut arguments = Vec::new();
@@ -568,51 +541,9 @@ impl<'t> Builder<'t> {
 }
 
 /// Kinds of expressions, for the labels of a case item.
-const EXPRESSIONS: [&str; 12] = [
-    "const", "varref", "and", "or", "not", "eq", "neq", "concat", "sel", "arraysel", "extend",
-    "cond",
-];
+const EXPRESSIONS: &str = "\
+    const varref and or not eq neq concat sel arraysel extend cond";
 
-fn operation(kind: &str) -> Option<Operation> {
-    use Binary as B;
-    use Unary as U;
-    Some(match kind {
-        "sel" => Operation::Select,
-        "cond" | "condbound" => Operation::Choice,
-        "not" => Operation::Unary(U::Not),
-        "lognot" => Operation::Unary(U::LogicalNot),
-        "negate" => Operation::Unary(U::Negate),
-        "extend" => Operation::Unary(U::Extend),
-        "extends" => Operation::Unary(U::SignExtend),
-        "redand" => Operation::Unary(U::ReduceAnd),
-        "redor" => Operation::Unary(U::ReduceOr),
-        "redxor" => Operation::Unary(U::ReduceXor),
-        "and" => Operation::Binary(B::And),
-        "or" => Operation::Binary(B::Or),
-        "xor" => Operation::Binary(B::Xor),
-        "xnor" => Operation::Binary(B::Xnor),
-        "logand" => Operation::Binary(B::LogicalAnd),
-        "logor" => Operation::Binary(B::LogicalOr),
-        "eq" | "eqcase" => Operation::Binary(B::Equal),
-        "neq" | "neqcase" => Operation::Binary(B::Unequal),
-        "lt" => Operation::Binary(B::Less),
-        "lte" => Operation::Binary(B::LessEqual),
-        "gt" => Operation::Binary(B::Greater),
-        "gte" => Operation::Binary(B::GreaterEqual),
-        "lts" => Operation::Binary(B::SignedLess),
-        "ltes" => Operation::Binary(B::SignedLessEqual),
-        "gts" => Operation::Binary(B::SignedGreater),
-        "gtes" => Operation::Binary(B::SignedGreaterEqual),
-        "add" => Operation::Binary(B::Add),
-        "sub" => Operation::Binary(B::Subtract),
-        "mul" => Operation::Binary(B::Multiply),
-        "div" => Operation::Binary(B::Divide),
-        "moddiv" => Operation::Binary(B::Modulo),
-        "shiftl" => Operation::Binary(B::ShiftLeft),
-        "shiftr" => Operation::Binary(B::ShiftRight),
-        "shiftrs" => Operation::Binary(B::SignedShiftRight),
-        "concat" => Operation::Binary(B::Concatenate),
-        "replicate" => Operation::Binary(B::Replicate),
-        _ => return None,
-    })
+fn is_in(kinds: &str, kind: &str) -> bool {
+    kinds.split(' ').any(|it| it == kind)
 }

@@ -1,7 +1,9 @@
 use super::*;
 use cosim_harness::harness::Verdict;
 use std::fs;
+use tempfile::TempDir;
 use verilated::BeforeReset;
+use verilated_runtime::Verilator;
 
 const TOP: &str = "module top(input clk, input rst, input [3:0] add, input go,
            output [7:0] sum, output full);
@@ -32,8 +34,10 @@ fn described<T: Send>(text: &str, read: impl FnOnce(&Tree) -> T + Send) -> T {
         folder: Some(folder.path().to_owned()),
         ..verilated_build::Design::default()
     };
-    design.with_tree(&verilator().unwrap(), &folder.path().join("out"), read).unwrap()
+    design.with_tree(&Verilator::find().unwrap(), &folder.path().join("out"), read).unwrap()
 }
+
+const PINS: Pins<'_> = Pins { clock: "clk", inputs: &INPUTS, outputs: &OUTPUTS };
 
 /// A case: reset, then a cycle for each number that is added, then one more. It is full from 20 on.
 fn case(numbers: &[u8]) -> DrivenPins {
@@ -59,10 +63,9 @@ fn lines(text: &str) -> Result<Vec<(u32, String)>, String> {
     let failing = case(&[10, 10]);
     let others = [case(&[15, 15, 15]), case(&[1, 2, 3]), case(&[])];
     let cases = Cases { failing: &failing, others: &others };
-    let read =
-        |tree: &Tree| located(tree, "top", ("clk", &INPUTS, &OUTPUTS), &cases, &Texts::default());
+    let read = |tree: &Tree| suspicious_lines(tree, "top", PINS, &cases, &Texts::default());
     let lines = described(text, read)?;
-    Ok(lines.into_iter().map(|(place, reason)| (place.line, reason)).collect())
+    Ok(lines.into_iter().map(|it| (it.line, it.reason)).collect())
 }
 
 /// Is the line with the bug the first one, whatever the kind of the bug?
@@ -104,10 +107,8 @@ fn a_parameter_is_found_behind_its_use() {
         let file = tree.files.values().find(|file| file.ends_with("top.sv")).cloned();
         Texts(vec![(file.unwrap(), text.clone())])
     };
-    let read = |tree: &Tree| {
-        located(tree, "top", ("clk", &INPUTS, &OUTPUTS), &cases, &of_file(tree)).unwrap()
-    };
-    let found: Vec<u32> = described(&text, read).iter().map(|(place, _)| place.line).collect();
+    let read = |tree: &Tree| suspicious_lines(tree, "top", PINS, &cases, &of_file(tree)).unwrap();
+    let found: Vec<u32> = described(&text, read).iter().map(|it| it.line).collect();
     assert_eq!(found[..2], [6, 7], "{found:?}");
 }
 

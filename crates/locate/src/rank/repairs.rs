@@ -1,10 +1,10 @@
 //! The repairs that are tried: other forms of expressions, and assignments that a branch may lack.
 
 use super::{Ranking, VALUES};
-use crate::locate::bits::{self, Bits};
-use crate::locate::design::{Binary, Node, NodeId, Operation, Place, Unary, VariableId};
-use crate::locate::simulate::{Insertion, Runs};
-use crate::locate::slice::branches;
+use crate::bits::{self, Bits};
+use crate::design::{Binary, Node, NodeId, Operation, Place, Unary, VariableId};
+use crate::simulate::{Insertion, Runs};
+use crate::slice::branches;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bits of codes, such as those of states, and codes with which a variable is compared.
@@ -173,7 +173,7 @@ impl Ranking<'_> {
         };
         if let Operation::Binary(binary) = node.operation {
             for other in alternatives(binary) {
-                let what = format!("`{}` in place of `{}`", other.text(), binary.text());
+                let what = format!("`{}` in place of `{}`", other.sign(), binary.sign());
                 add(Operation::Binary(other), node.arguments.clone(), what);
             }
         }
