@@ -1,7 +1,7 @@
 //! Interfaces of standard protocols: `cosim new` writes agents for them, and their default traffic
 //! is legal and reaches edges.
 
-use crate::common::{cargo_outside, code, program_outside, project, run_in, text};
+use crate::common::{assert_code, cargo_outside, code, program_outside, project, run_in, text};
 use crate::outside::Outside;
 use std::fs;
 use tempfile::TempDir;
@@ -24,7 +24,7 @@ fn interfaces_of_all_protocols_get_agents() {
     fs::write(folder.path().join("interfaces.sv"), RTL).unwrap();
     let new = ["new", "interfaces_block", "--top", "interfaces", "interfaces.sv"];
     let output = run_in(folder.path(), &new);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let printed = text(&output);
     for line in [
         "interface: AXI4 subordinate S_AXI_*,",
@@ -94,7 +94,7 @@ fn interfaces_of_several_clocks_get_agents() {
     let rtl = include_str!("data/crossing.sv");
     fs::write(folder.path().join("crossing.sv"), rtl).unwrap();
     let output = run_in(folder.path(), &["new", "crossing_block", "--top", "crossing", "."]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let block = folder.path().join("crossing_block");
     let library = block.join("src/lib.rs");
     let source = fs::read_to_string(&library).unwrap();
@@ -114,7 +114,7 @@ fn interfaces_of_several_clocks_get_agents() {
         let run = ["run", "--cases", "20", "--max-failures", "1", "--rtl", rtl, "--out", &out];
         let mut program = program_outside("crossing_block");
         let output = program.args(run).current_dir(&block).output().unwrap();
-        assert_eq!(code(&output), expected, "{}", text(&output));
+        assert_code(&output, expected);
         text(&output)
     };
     assert!(run(0, "built-in").contains("PASS"));

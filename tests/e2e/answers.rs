@@ -1,7 +1,7 @@
 //! Cached answers of Yosys and ABC: results are the same with and without them, and no query runs
 //! twice.
 
-use crate::common::{code, files, json, patched_rtl, program, project, text};
+use crate::common::{assert_code, files, json, patched_rtl, program, project, text};
 use serde_json::Value;
 use std::env;
 use std::fs;
@@ -52,7 +52,7 @@ impl Bench {
 
     fn cache(&self, action: &str) -> Value {
         let output = self.command().args(["cache", action, "--format", "json"]).output().unwrap();
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         serde_json::from_slice(&output.stdout).unwrap()
     }
 }
@@ -85,14 +85,14 @@ fn a_second_proof_of_the_same_rtl_is_the_same_without_starting_abc() {
     let of = |out: &str| result(&bench.path(out), "proof.json", "failures");
 
     let first = bench.run(&options, "first");
-    assert_eq!(code(&first), 1, "{}", text(&first));
+    assert_code(&first, 1);
     let proof = json(&bench.path("first/proof.json"));
     assert_eq!(proof["profiles"][0]["properties"][0]["status"], "refuted", "{proof}");
     let starts = bench.starts();
     assert!(starts > 0);
 
     let second = bench.run(&options, "second");
-    assert_eq!(code(&second), 1, "{}", text(&second));
+    assert_code(&second, 1);
     assert_eq!(bench.starts(), 0, "every answer is kept");
     assert!(of("second") == of("first"), "kept answers give another result");
     // The answers of ABC, and the network of the RTL.
@@ -101,7 +101,7 @@ fn a_second_proof_of_the_same_rtl_is_the_same_without_starting_abc() {
     assert!(text(&second).contains(&reported), "{reported}: {}", text(&second));
 
     let third = bench.run(&[&options[..], &["--no-cache"]].concat(), "third");
-    assert_eq!(code(&third), 1, "{}", text(&third));
+    assert_code(&third, 1);
     assert_eq!(bench.starts(), starts, "all is asked again");
     assert!(of("third") == of("first"));
 
@@ -124,8 +124,7 @@ fn a_mutation_analysis_is_the_same_with_cached_answers() {
     let mut starts = Vec::new();
     for (out, more) in [("first", None), ("second", None), ("third", Some("--no-cache"))] {
         let options: Vec<&str> = options.iter().copied().chain(more).collect();
-        let output = bench.run(&options, out);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&bench.run(&options, out), 0);
         starts.push(bench.starts());
         let of = |out: &str| result(&bench.path(out), "mutate.json", "mutants");
         assert!(of(out) == of("first"), "{out} is another grading");
@@ -142,7 +141,7 @@ fn answers_that_cannot_be_stored_are_a_warning() {
     fs::write(bench.path("cache/answers"), "").unwrap();
     let only = "release_id is 0";
     let output = bench.run(&["prove", "--block", "recv", "--fixes", "spec", "--only", only], "out");
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let text = text(&output);
     assert_eq!(text.matches("warning: ").count(), 1, "{text}");
     assert!(text.contains("set COSIM_CACHE"), "{text}");

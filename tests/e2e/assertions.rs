@@ -1,7 +1,8 @@
 //! Assertions of `NAME_sva.sv`: proved by `cosim prove`, checked by `cosim run --assertions`.
 
 use crate::common::{
-    assert_error, assert_error_at, code, copy_rtl, files, json, patched_rtl, project, run, text,
+    assert_code, assert_error, assert_error_at, code, copy_rtl, files, json, patched_rtl, project,
+    run, text,
 };
 use serde_json::Value;
 use std::fs;
@@ -67,7 +68,7 @@ fn an_assertion_that_fails_in_simulation_is_a_failure_that_replays() {
     let options = ["run", "--block", block, "--fixes", profile, "--cases", "2", "--out", out];
     let bad = ["--rtl", rtl, "--assertions", "--max-failures", "1", "--no-shrink"];
     let output = run([&options[..], &bad].concat());
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     for words in ["check-assertion-passed_units", "in state ", "thread2_sva.sv:", "0 crashes"] {
         assert!(text(&output).contains(words), "{words}: {}", text(&output));
     }
@@ -78,8 +79,7 @@ fn an_assertion_that_fails_in_simulation_is_a_failure_that_replays() {
     assert_eq!(recorded["check"], "assertion-passed_units", "{recorded}");
     assert!(recorded["cycle"].as_u64().is_some(), "{recorded}");
     let vector = vector.to_str().unwrap();
-    let output = run(["replay", "--recorded-rtl", "--expect-recorded", vector]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["replay", "--recorded-rtl", "--expect-recorded", vector]), 0);
     assert_eq!(code(&run(["replay", "--recorded-rtl", vector])), 1);
     assert_eq!(code(&run(["replay", "--rtl", "built-in", "--assertions", vector])), 0, "good RTL");
 }
@@ -90,10 +90,8 @@ fn the_built_in_rtl_keeps_its_assertions() {
     let out = folder.path().join("out");
     let out = out.to_str().unwrap();
     let fixes = ["--block", "all", "--fixes", "spec", "--cases", "2"];
-    let output = run([&["run", "--assertions", "--out", out], &fixes[..]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    let output = run(["run", "--block", "qp", "--assertions", "--simulator", "icarus"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&run([&["run", "--assertions", "--out", out], &fixes[..]].concat()), 0);
+    assert_code(&run(["run", "--block", "qp", "--assertions", "--simulator", "icarus"]), 2);
     let output = run(["mutate", "--block", "qp", "--assertions"]);
     assert_error(&output, "E0107");
 }
@@ -121,7 +119,7 @@ fn a_misspelt_signal_is_an_error_with_its_line() {
         let line = 1 + assertions.lines().position(|line| line.contains(place)).unwrap();
         let options = ["--block", "recv", "--fixes", "spec", "--rtl", rtl.to_str().unwrap()];
         let output = prove(&options, &folder.path().join("out"));
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         assert_error_at(&output, number, &format!("recv_sva.sv:{line}:"));
     }
 }

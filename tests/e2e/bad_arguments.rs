@@ -1,7 +1,7 @@
 //! Invalid arguments and scenario files: exit code 2, a helpful message, and nothing written.
 
 use crate::common::{
-    assert_error, assert_error_at, code, cosim, files, program, project, run, text,
+    assert_code, assert_error, assert_error_at, code, cosim, files, program, project, run, text,
 };
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -136,10 +136,10 @@ fn help_and_version_are_no_errors() {
 #[test]
 fn a_code_is_explained_and_all_are_listed() {
     let output = run(["error", "e0213"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).starts_with("E0213: "), "{}", text(&output));
     let output = run(["error"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("\n  E0213  "), "{}", text(&output));
     assert_error(&run(["error", "E0000"]), "E0101");
 }
@@ -201,7 +201,7 @@ fn a_path_that_begins_with_a_dash_is_no_option_of_the_browser() {
     let mut command = cosim();
     command.current_dir(folder.path()).env("BROWSER", "true");
     let output = command.args(["open", "--print", "--", "-run"]).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let path = folder.path().canonicalize().unwrap().join("-run/report.html");
     assert_eq!(text(&output).trim(), format!("true {}", path.display()));
 }
@@ -223,8 +223,7 @@ fn the_program_with_the_blocks_may_be_a_script() {
     let mut command = cosim();
     command.current_dir(folder.path()).env("COSIM_BLOCKS", "blocks");
     let output = command.args(["run", "--block", "qp", "--cases", "1", "--out", "out"]).output();
-    let output = output.unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output.unwrap(), 0);
 }
 
 #[test]

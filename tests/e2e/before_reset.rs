@@ -1,6 +1,6 @@
 //! Registers without reset: initial values are random, expose bugs, and are stored in the vector.
 
-use crate::common::{changed_rtl, code, files, json, run, text};
+use crate::common::{assert_code, changed_rtl, files, json, run, text};
 use serde_json::{Value, json as value};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,15 +25,12 @@ fn rtl_that_needs(right: &str) -> TempDir {
 fn found(rtl: &Path, out: &Path, more: &[&str]) -> (PathBuf, Value) {
     let (rtl, folder) = (rtl.to_str().unwrap(), out.to_str().unwrap());
     let fixed = ["run", "--fixes", "repaired", "--cases", "20", "--quiet", "--max-failures", "1"];
-    let output = run([&fixed[..], &["--rtl", rtl, "--out", folder], more].concat());
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run([&fixed[..], &["--rtl", rtl, "--out", folder], more].concat()), 1);
     let group = json(&out.join("results.json"))["failures"][0].clone();
     let vector = out.join(group["vector"].as_str().unwrap());
     let path = vector.to_str().unwrap();
-    let again = run(["replay", "--expect-recorded", "--rtl", rtl, path]);
-    assert_eq!(code(&again), 0, "{}", text(&again));
-    let good = run(["replay", "--rtl", "built-in", path]);
-    assert_eq!(code(&good), 0, "{}", text(&good));
+    assert_code(&run(["replay", "--expect-recorded", "--rtl", rtl, path]), 0);
+    assert_code(&run(["replay", "--rtl", "built-in", path]), 0);
     let stimulus = json(&vector)["stimulus"].clone();
     (vector, stimulus)
 }
@@ -76,8 +73,10 @@ fn a_register_that_fails_at_one_value_of_sixteen_is_found_with_any_number_of_thr
         changed["stimulus"]["before_reset"] = before_reset;
         let path = folder.path().join("changed.json");
         fs::write(&path, changed.to_string()).unwrap();
-        let output = run(["replay", "--rtl", rtl.path().to_str().unwrap(), path.to_str().unwrap()]);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(
+            &run(["replay", "--rtl", rtl.path().to_str().unwrap(), path.to_str().unwrap()]),
+            0,
+        );
     }
 }
 
@@ -111,8 +110,10 @@ fn initial_values_do_not_depend_on_the_surroundings_of_the_design() {
         text_of_it.replacen("  wire right =", &format!("{falling}  wire right = never | "), 1);
     assert_ne!(plain, text_of_it);
     fs::write(&design, plain).unwrap();
-    let again = run(["replay", "--expect-recorded", "--rtl", rtl.path().to_str().unwrap(), path]);
-    assert_eq!(code(&again), 0, "{}", text(&again));
+    assert_code(
+        &run(["replay", "--expect-recorded", "--rtl", rtl.path().to_str().unwrap(), path]),
+        0,
+    );
 }
 
 /// RTL that detects whether it was compiled with tracing.
@@ -129,7 +130,7 @@ fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     let (rtl, trace) = (rtl.path().to_str().unwrap(), folder.path().join("waves.fst"));
     let traced = ["replay", "--rtl", rtl, vector.to_str().unwrap(), "--trace"];
     let output = run(traced.into_iter().chain([trace.to_str().unwrap()]));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("while it is traced: the result is match"), "{}", text(&output));
     assert!(!trace.exists());
 }
@@ -149,10 +150,11 @@ fn random_numbers_of_rtl_are_the_same_at_any_number_of_threads() {
         let (rtl, path) = (rtl.path().to_str().unwrap(), out.to_str().unwrap());
         let fixed =
             ["run", "--fixes", "spec", "--scenario", "smoke", "--cases", "60", "--no-waves"];
-        let output =
-            run([&fixed[..], &["--rtl", rtl, "--out", path, "--threads", threads, "--no-shrink"]]
-                .concat());
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(
+            &run([&fixed[..], &["--rtl", rtl, "--out", path, "--threads", threads, "--no-shrink"]]
+                .concat()),
+            1,
+        );
         let results = json(&out.join("results.json"));
         // The random numbers decide: some cases fail, but not all.
         let totals = |name: &str| results["totals"][name].as_u64().unwrap();

@@ -1,6 +1,6 @@
 //! The cache of compiled models: ownership, contents, and what remains after an interruption.
 
-use crate::common::{assert_error_at, code, files, models, program, project, text};
+use crate::common::{assert_code, assert_error_at, code, files, models, program, project, text};
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -75,7 +75,7 @@ fn an_interruption_ends_compiling_at_once_and_says_so() {
     let interrupted = Instant::now();
     let output = child.wait_with_output().unwrap();
     assert!(interrupted.elapsed() < Duration::from_secs(30), "{:?}", interrupted.elapsed());
-    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert_code(&output, 130);
     assert!(text(&output).to_lowercase().contains("interrupted"), "{}", text(&output));
     assert!(!signal("-0", fs::read_to_string(&pid).unwrap().trim()), "Verilator was left behind");
     assert!(files(&cache, "so").is_empty());
@@ -108,8 +108,7 @@ fn models_of_the_program_need_no_cache() {
         command.env_remove(name);
     }
     let vector = files(&project().join("vectors/thread2"), "json").remove(0);
-    let output = command.args(["replay", "--fixes", "spec"]).arg(&vector).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&command.args(["replay", "--fixes", "spec"]).arg(&vector).output().unwrap(), 0);
 }
 
 /// Regression test: in a folder with mode 1777, a library of another user was executed.

@@ -1,7 +1,8 @@
 //! Files for CI systems: `junit.xml`, `summary.md` and annotations, checked with third-party tools.
 
 use crate::common::{
-    changed_rtl, code, cosim, json, of_a_block, program, project, python, text, typed_in,
+    assert_code, changed_rtl, code, cosim, json, of_a_block, program, project, python, text,
+    typed_in,
 };
 use regex::Regex;
 use serde_json::Value;
@@ -63,8 +64,7 @@ fn a_green_run_has_a_test_case_for_each_case() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let arguments = ["--cases", "2", "--scenario", "smoke", "--scenario", "ring"];
-    let output = run_into(&out, &arguments, &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_into(&out, &arguments, &[]), 0);
     // Two profiles with two scenarios each.
     assert_eq!(counted(&out), "4 8 0 0\n");
     let page = fs::read_to_string(out.join("summary.md")).unwrap();
@@ -90,8 +90,7 @@ fn a_failure_says_how_to_see_it_again_and_where_its_vector_is() {
     let rtl = rtl.path().to_str().unwrap();
     let arguments =
         ["--cases", "30", "--scenario", "smoke", "--fixes", "spec", "--seed", "7", "--rtl", rtl];
-    let output = run_into(&out, &arguments, &[]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run_into(&out, &arguments, &[]), 1);
     let counted = counted(&out);
     let lines: Vec<&str> = counted.lines().collect();
     // Twenty of a signature are listed; the others share a test case.
@@ -198,7 +197,7 @@ fn editors_find_the_lines_of_failures() {
     };
     let right = "service == qp_pkg::SERVICE_RD\n               || service == qp_pkg::SERVICE_XRC;";
     let output = typed(right, "service == qp_pkg::SERVICE_RD;");
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     let found_lines = found(&output);
     let file = "rtl/QpStateCtrl.sv";
     let results = json(&folder.path().join("run/results.json"));
@@ -219,7 +218,7 @@ fn editors_find_the_lines_of_failures() {
     let explained = typed_in(folder.path(), command);
     assert_eq!(code(&explained), 1, "{command}: {}", text(&explained));
     let output = typed("is_reliable = service", "is_reliable = = service");
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&output, 2);
     let source = fs::read_to_string(folder.path().join(file)).unwrap();
     let bug = source.lines().position(|line| line.contains("= = service")).unwrap() as u64 + 1;
     for lines in found(&output) {

@@ -2,8 +2,8 @@
 //! that is not its own.
 
 use crate::common::{
-    assert_error, changed_rtl, code, json, program, run, run_in, text, without_certificates,
-    write_record,
+    assert_code, assert_error, changed_rtl, code, json, program, run, run_in, text,
+    without_certificates, write_record,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -42,8 +42,7 @@ fn uncovered_points_get_vectors_and_proofs() {
     let outputs = "  // ---- Outputs";
     let rtl = changed_rtl("RecvSideFsm.sv", outputs, &format!("{rare}{outputs}"));
     let rtl = ["--rtl", rtl.path().to_str().unwrap()];
-    let output = covered(folder.path(), &[&rtl[..], &["--out", "one"]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&covered(folder.path(), &[&rtl[..], &["--out", "one"]].concat()), 0);
     let close = ["cover", "close", "one", "--cases", "40", "--out", "closed"];
     let close = [&close[..], &rtl].concat();
     let output = run_in(folder.path(), &close);
@@ -64,8 +63,7 @@ fn uncovered_points_get_vectors_and_proofs() {
     // Each vector does what it says.
     for one in found.values().filter(|one| one["status"] == "vector") {
         let vector = at("closed").join(one["vector"].as_str().unwrap());
-        let output = run(["replay", vector.to_str().unwrap()].iter().chain(&rtl));
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run(["replay", vector.to_str().unwrap()].iter().chain(&rtl)), 0);
     }
     let schema = serde_json::from_slice(&run(["schema", "closed"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -75,8 +73,7 @@ fn uncovered_points_get_vectors_and_proofs() {
     let again = |out: &str| {
         covered(folder.path(), &[&rtl[..], &["--closed", "closed", "--out", out]].concat())
     };
-    let output = again("two");
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&again("two"), 0);
     let used = &json(&at("two/results.json"))["run"]["closed"][0];
     let expected = (&"closed".into(), Some(of("proved") as u64));
     assert_eq!((&used["file"], used["used"].as_u64()), expected);
@@ -85,7 +82,7 @@ fn uncovered_points_get_vectors_and_proofs() {
 
     // Other RTL has the point again.
     let output = covered(folder.path(), &["--closed", "closed", "--out", "three"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("the text of the RTL has changed"), "{}", text(&output));
     let database = json(&at("three/coverage.json"));
     assert!(database["code"][0]["proved"].is_null(), "{}", database["code"][0]["proved"]);
@@ -104,7 +101,7 @@ fn uncovered_points_get_vectors_and_proofs() {
     write_record(&file, &lie);
     let check = ["cover", "close", "--check", "closed", "--time", "2m"];
     let check = run_in(folder.path(), &[&check[..], &rtl].concat());
-    assert_eq!(code(&check), 4, "{}", text(&check));
+    assert_code(&check, 4);
     assert!(text(&check).contains("proofs confirmed, 0 believed, 1 not"), "{}", text(&check));
 }
 
@@ -112,7 +109,7 @@ fn uncovered_points_get_vectors_and_proofs() {
 fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
     let folder = TempDir::new().unwrap();
     let output = covered(folder.path(), &["--out", "one"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let close = |mut command: std::process::Command, options: &[&str]| {
         command.args(["cover", "close", "one", "--only", ":234, line case", "--cases", "0"]);
         command.args(["--out", "closed", "--force"]).args(options);

@@ -1,6 +1,6 @@
 //! Code coverage of the RTL: `cosim run --coverage`, its output, and tools that read it.
 
-use crate::common::{changed_rtl, code, json, run, run_in, text};
+use crate::common::{assert_code, changed_rtl, json, run, run_in, text};
 use cosim::PROGRAM;
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn qp(out: &Path, arguments: &[&str]) -> String {
     let fixed = ["run", "--block", "qp", "--coverage", "--cases", "6", "--out"];
     let output = run(fixed.iter().chain(&[out.to_str().unwrap()]).chain(arguments));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     text(&output)
 }
 
@@ -39,13 +39,13 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
         qp(&at(name), &["--shard", shard]);
     }
     let merged = run_in(folder.path(), &["merge", "part-2", "part-1", "--out", "whole"]);
-    assert_eq!(code(&merged), 0, "{}", text(&merged));
+    assert_code(&merged, 0);
     assert_eq!(written(&at("one")), written(&at("whole")));
     // The merged databases of the shards have the same coverage as the whole.
     let report = |databases: &[&str]| {
         let output =
             run_in(folder.path(), &[&["cover", "report", "--format", "lcov"], databases].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         output.stdout
     };
     let info = fs::read(at("one").join("coverage.info")).unwrap();
@@ -124,7 +124,7 @@ fn code_coverage_without_support_is_refused() {
         (vec!["--case", "qp/spec/drain/1"], "--case"),
     ] {
         let output = run(["run", "--block", "qp", "--coverage"].iter().chain(&arguments));
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         assert!(text(&output).contains(expected), "{}", text(&output));
     }
 }

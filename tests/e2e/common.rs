@@ -195,6 +195,12 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {}", text(output)))
 }
 
+/// Checks the exit code. A failure shows what the command printed.
+#[track_caller]
+pub fn assert_code(output: &Output, expected: i32) {
+    assert_eq!(code(output), expected, "{}", text(output));
+}
+
 /// Checks that the command failed with this error, such as `E0213`, and the exit code of that
 /// error.
 #[track_caller]

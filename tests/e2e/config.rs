@@ -1,7 +1,7 @@
 //! Tests that `cosim.toml` provides defaults for options, and that the command line takes
 //! precedence.
 
-use crate::common::{assert_error, assert_error_at, code, cosim, text};
+use crate::common::{assert_code, assert_error, assert_error_at, code, cosim, text};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -37,7 +37,7 @@ fn options_have_the_defaults_of_the_nearest_file_upwards() {
     let below = folder.path().join("a/b");
     fs::create_dir_all(&below).expect("a folder");
     let output = run(&below, &["run", "--out", "out", "--seed", "7"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let header = header(&below);
     assert_eq!(header["block"], "qp");
     assert_eq!(header["cases"], 2);
@@ -52,11 +52,9 @@ fn the_command_line_comes_first() {
     let folder = folder("[run]\nblock = \"qp\"\ncases = 2\nfixes = \"spec\"\n");
     // A case names its block and profile, and excludes --cases.
     let arguments = ["run", "--out", "case", "--case", "recv/spec/default/0"];
-    let output = run(folder.path(), &arguments);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(folder.path(), &arguments), 0);
     let arguments = ["run", "--out", "out", "--block", "recv", "--cases", "1"];
-    let output = run(folder.path(), &arguments);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(folder.path(), &arguments), 0);
     assert_eq!(header(folder.path())["block"], "recv");
     assert_eq!(header(folder.path())["cases"], 1);
 }
@@ -68,8 +66,7 @@ fn paths_are_relative_to_the_folder_of_the_file() {
     fs::write(folder.path().join("mine.toml"), scenario).expect("a file");
     let below = folder.path().join("below");
     fs::create_dir(&below).expect("a folder");
-    let output = run(&below, &["run", "--out", "out"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(&below, &["run", "--out", "out"]), 0);
     assert_eq!(header(&below)["scenarios"], serde_json::json!(["mine"]));
 }
 
@@ -169,11 +166,13 @@ fn a_variable_names_another_file_or_none() {
     };
     assert_eq!(code(&with(&other)), 0);
     assert_eq!(header(folder.path())["block"], "qp");
-    let output = cosim()
-        .current_dir(folder.path())
-        .env("COSIM_CONFIG", "")
-        .args(["list", "--block", "qp"])
-        .output()
-        .expect("the program runs");
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(
+        &cosim()
+            .current_dir(folder.path())
+            .env("COSIM_CONFIG", "")
+            .args(["list", "--block", "qp"])
+            .output()
+            .expect("the program runs"),
+        0,
+    );
 }

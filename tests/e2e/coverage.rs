@@ -1,6 +1,6 @@
 //! Functional coverage of runs, and coverage goals.
 
-use crate::common::{assert_error_at, code, json, python, run, text, write_record};
+use crate::common::{assert_code, assert_error_at, code, json, python, run, text, write_record};
 use cosim::PROGRAM;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -30,8 +30,7 @@ fn coverage_fits_its_schema_and_adds_up() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     for block in PROGRAM.blocks.iter().map(|block| block.info().name) {
         let folder = TempDir::new().unwrap();
-        let output = run_into(folder.path(), &["--block", block, "--cases", "2"]);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run_into(folder.path(), &["--block", block, "--cases", "2"]), 0);
         let coverage = coverage(folder.path());
         let errors: Vec<String> =
             validator.iter_errors(&coverage).map(|error| error.to_string()).collect();
@@ -137,8 +136,7 @@ fn shards_merge_to_the_whole_in_any_order_and_repeatedly() {
     let shards = [of("one", &["--shard", "1/2"]), of("two", &["--shard", "2/2"])];
     let merged = |name: &str, files: &[&Path]| {
         let out = folder.path().join(name);
-        let output = cover(&["merge", "--out", out.to_str().unwrap()], files);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&cover(&["merge", "--out", out.to_str().unwrap()], files), 0);
         out
     };
     let first = merged("a.json", &[&shards[0], &shards[1]]);
@@ -160,8 +158,7 @@ fn shards_merge_to_the_whole_in_any_order_and_repeatedly() {
         "{}",
         text(&output)
     );
-    let output = cover(&["report"], &[&folder.path().join("nothing.json")]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&cover(&["report"], &[&folder.path().join("nothing.json")]), 2);
 }
 
 /// Whether each bin of a profile was hit.
@@ -175,7 +172,7 @@ fn ranked_cases_have_the_coverage_of_all_of_them() {
     let all = folder.path().join("all");
     assert_eq!(code(&run_into(&all, &["--block", "qp", "--cases", "20"])), 0);
     let output = cover(&["rank", "--format", "json"], &[&all]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let ranked: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     assert!(ranked.len() < 60, "{} of 220 cases", ranked.len());
     let alone = |case: &Value| {
@@ -212,8 +209,7 @@ fn ranked_cases_are_written_as_vectors_that_match() {
     );
     let ranked = cover(&["rank", "--format", "json"], &[&all]);
     let ranked: Vec<Value> = serde_json::from_slice(&ranked.stdout).unwrap();
-    let written = cover(&["rank", "--out", smoke.to_str().unwrap()], &[&all]);
-    assert_eq!(code(&written), 0, "{}", text(&written));
+    assert_code(&cover(&["rank", "--out", smoke.to_str().unwrap()], &[&all]), 0);
     let mut vectors: Vec<String> = fs::read_dir(&smoke)
         .unwrap()
         .map(|entry| entry.unwrap().path().display().to_string())
@@ -228,8 +224,7 @@ fn ranked_cases_are_written_as_vectors_that_match() {
     let named = ranked.iter().map(|case| case["case"].as_str().unwrap().to_owned());
     assert_eq!(cases, named.collect());
     let replay = ["replay", "--expect-recorded", "--format", "json"];
-    let replayed = run(replay.into_iter().chain(vectors.iter().map(String::as_str)));
-    assert_eq!(code(&replayed), 0, "{}", text(&replayed));
+    assert_code(&run(replay.into_iter().chain(vectors.iter().map(String::as_str))), 0);
 
     // Existing files are kept.
     let again = cover(&["rank", "--out", smoke.to_str().unwrap()], &[&all]);
@@ -275,8 +270,7 @@ fn pyucis_reads_and_merges_the_ucis_report() {
         let given = ["--block", "qp", "--cases", "1", "--seed", seed];
         assert_eq!(code(&run_into(&out, &given)), 0);
         let xml = folder.path().join(format!("{name}.xml")).display().to_string();
-        let output = cover(&["report", "--format", "ucis", "--out", &xml], &[&out]);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&cover(&["report", "--format", "ucis", "--out", &xml], &[&out]), 0);
         (xml, coverage(&out)["profiles"][0].clone())
     };
     let [(one, first), (two, second)] = [report("one", "1"), report("two", "2")];

@@ -1,8 +1,8 @@
 //! `cosim diff`: refactorings are proved equivalent, and a difference has a vector that shows it.
 
 use crate::common::{
-    assert_error, assert_error_at, changed_rtl, code, copy_rtl, cosim, json, looked_at,
-    patched_rtl, project, run, text, without_certificates,
+    assert_code, assert_error, assert_error_at, changed_rtl, code, copy_rtl, cosim, json,
+    looked_at, patched_rtl, project, run, text, without_certificates,
 };
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,8 +19,7 @@ fn diff(old: &str, new: &Path, out: &Path, options: &[&str]) -> Output {
 fn another_encoding_of_states_is_proved_equivalent() {
     let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
     let out = rtl.path().join("out");
-    let output = diff("built-in", &rtl.path().join("rtl"), &out, &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&diff("built-in", &rtl.path().join("rtl"), &out, &[]), 0);
     let profile = &json(&out.join("diff.json"))["profiles"][0];
     assert_eq!(
         (&profile["status"], &profile["basis"], &profile["inputs"]),
@@ -44,7 +43,7 @@ fn without_a_certificate_rtls_are_only_believed_to_be_equivalent() {
         command.args(["diff", "--block", "recv", "--fixes", "spec", "--force", "--out"]).arg(&out);
         let output = command.args(options).arg("built-in").arg(rtl.path().join("rtl")).output();
         let output = output.unwrap();
-        assert_eq!(code(&output), exit, "{}", text(&output));
+        assert_code(&output, exit);
         let profile = &json(&out.join("diff.json"))["profiles"][0];
         assert_eq!(profile["status"], "believed", "{profile}");
         assert_eq!(profile["certificate"]["by"], "nothing", "{profile}");
@@ -66,8 +65,7 @@ fn the_time_limit_ends_yosys() {
     let mut command = cosim();
     command.env("YOSYS", &yosys).args(["diff", "--block", "recv", "--fixes", "spec", "--time"]);
     command.args(["3s", "--out"]).arg(&out).arg("built-in").arg(rtl.path().join("rtl"));
-    let output = command.output().unwrap();
-    assert_eq!(code(&output), 4, "{}", text(&output));
+    assert_code(&command.output().unwrap(), 4);
     let profile = &json(&out.join("diff.json"))["profiles"][0];
     assert_eq!(profile["status"], "undecided", "{profile}");
     let because = profile["because"].as_str().unwrap();
@@ -79,8 +77,7 @@ fn the_time_limit_ends_yosys() {
 fn a_bug_has_a_vector_of_legal_traffic() {
     let rtl = patched_rtl(&project().join("tests/bad_rtl/recv/10-low-is-low.patch"));
     let (new, out) = (rtl.path().join("rtl"), rtl.path().join("out"));
-    let output = diff("built-in", &new, &out, &["--no-waves"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&diff("built-in", &new, &out, &["--no-waves"]), 1);
     let profile = &json(&out.join("diff.json"))["profiles"][0];
     assert_eq!(
         (&profile["status"], &profile["legal"]["is_legal"]),
@@ -110,16 +107,14 @@ fn a_difference_that_needs_illegal_traffic_says_so() {
     let rtl = changed_rtl("RecvSideFsm.sv", same, withdrawn);
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("any");
-    let output = diff("built-in", rtl.path(), &out, &["--no-waves"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&diff("built-in", rtl.path(), &out, &["--no-waves"]), 1);
     let profile = &json(&out.join("diff.json"))["profiles"][0];
     let legal = &profile["legal"];
     assert_eq!((&profile["port"], &legal["is_legal"]), (&"protocol_error".into(), &false.into()));
     assert!(legal["because"].as_str().unwrap().contains(" in cycle "), "{legal}");
     assert_eq!(legal["otherwise"], "equivalent, proved", "{legal}");
     let out = folder.path().join("legal");
-    let output = diff("built-in", rtl.path(), &out, &["--no-waves", "--legal-only"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&diff("built-in", rtl.path(), &out, &["--no-waves", "--legal-only"]), 0);
     let profile = &json(&out.join("diff.json"))["profiles"][0];
     assert_eq!((&profile["status"], &profile["inputs"]), (&"equivalent".into(), &"legal".into()));
 }
@@ -170,8 +165,7 @@ fn a_module_without_a_block_is_compared() {
         fs::write(here.join(format!("{name}.sv")), ADDER.replace("a + b", sum)).unwrap();
     }
     let top = &["--top", "Adder"];
-    let output = diff_of_adder(here, top, ["old.sv", "new.sv"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&diff_of_adder(here, top, ["old.sv", "new.sv"]), 1);
     let profile = &json(&here.join("out/diff.json"))["profiles"][0];
     assert_eq!(profile["found_by"], "bounded search", "{profile}");
     assert_eq!(profile["port"], "sum", "{profile}");
@@ -180,7 +174,7 @@ fn a_module_without_a_block_is_compared() {
     assert!((1..=3).contains(&cycles.len()), "{vector}");
     fs::remove_dir_all(here.join("out")).unwrap();
     let output = diff_of_adder(here, top, ["old.sv", "same.sv"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let cleared = cosim().args(["cache", "clear"]).env("COSIM_CACHE", here.join("cache")).output();
     assert_eq!(code(&cleared.unwrap()), 0);
     assert!(!here.join("cache/tops").exists());
@@ -217,7 +211,7 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
     let text_of_file = fs::read_to_string(&file).unwrap();
     fs::write(&file, text_of_file.replace("// P0", "// A comment only.\n\n")).unwrap();
     let output = compare("HEAD:rtl", "rtl", "out");
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let record = json(&here.join("out/diff.json"));
     assert_eq!(record["profiles"][0]["basis"], "text", "{record}");
     assert_eq!(record["old"]["commit"].as_str().unwrap().len(), 40, "{record}");
@@ -278,13 +272,11 @@ fn data_files_of_a_revision_come_from_its_commit() {
         let command = ["diff", "--block", "recv", "--fixes", "spec", "--no-waves", "--time", "1s"];
         cosim().current_dir(here).args(command).args(["--out", out, old, new]).output().unwrap()
     };
-    let output = compare("zero:rtl", "one:rtl", "out");
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&compare("zero:rtl", "one:rtl", "out"), 1);
     let profile = &json(&here.join("out/diff.json"))["profiles"][0];
     assert_eq!(profile["port"], "protocol_error", "{profile}");
     assert_error_at(&compare("zero:rtl", "none:rtl", "other"), "E0311", "RecvSideFsm.sv");
-    let output = compare("zero:rtl", "zero:rtl", "same");
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&compare("zero:rtl", "zero:rtl", "same"), 0);
     let profile = &json(&here.join("same/diff.json"))["profiles"][0];
     assert_eq!(profile["basis"], "text", "{profile}");
     assert!(profile["cases"].as_u64().unwrap() > 10, "the first cases run: {profile}");

@@ -1,7 +1,7 @@
 //! Compares registered inputs and batches with a plain cycle-by-cycle loop: every scenario of every
 //! block has the same outcome, and RTL that reacts between the edges is detected.
 
-use crate::common::{changed_rtl, code, cosim, json, model, project, run, text};
+use crate::common::{assert_code, changed_rtl, cosim, json, model, project, run, text};
 use cosim::blocks::dll::Dll;
 use cosim::blocks::rx::rtl::{Inputs, Outputs};
 use cosim::blocks::rx::stimulus::Traffic;
@@ -135,7 +135,7 @@ fn a_falling_edge_works_as_without_registered_inputs() {
     let out = out.path().join("run");
     let arguments = ["run", "--block", "dll", "--rtl", rtl, "--cases", "2", "--quiet", "--out"];
     let output = run(arguments.into_iter().chain([out.to_str().unwrap()]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let reported = "two evaluations per cycle instead of one: something waits for @(negedge clk";
     assert_eq!(text(&output).matches(reported).count(), 1, "{}", text(&output));
     let header = &json(&out.join("results.json"))["run"];
@@ -146,7 +146,7 @@ fn a_falling_edge_works_as_without_registered_inputs() {
     let mut bench = cosim();
     bench.args(["bench", "--block", "dll", "--fixes", "spec", "--rtl", rtl]);
     let output = bench.output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("negedge clk"), "{}", text(&output));
 }
 
@@ -157,7 +157,7 @@ fn rtl_that_needs_one_evaluation_has_no_reason_for_two() {
     let out = TempDir::new().unwrap();
     let arguments = ["run", "--rtl", rtl.to_str().unwrap(), "--cases", "1", "--packets", "1"];
     let output = run(arguments.into_iter().chain(["--out", out.path().to_str().unwrap()]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(!text(&output).contains("two evaluations"), "{}", text(&output));
     let header = &json(&out.path().join("results.json"))["run"];
     assert_eq!(header["two_evaluations"], serde_json::json!({}));

@@ -2,7 +2,9 @@
 //!
 //! `COSIM_EXPORT=all` selects every vector of the corpus and every bug instead of a few.
 
-use crate::common::{code, files, json, patched_rtl, program, project, python, run, text};
+use crate::common::{
+    assert_code, code, files, json, patched_rtl, program, project, python, run, text,
+};
 use cosim::PROGRAM;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -79,8 +81,7 @@ fn expected(outcome: &Value) -> String {
 fn export(vector: &str, more: &[&str]) -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("bench");
-    let output = run(["export", vector, "-o", out.to_str().unwrap()].iter().chain(more));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["export", vector, "-o", out.to_str().unwrap()].iter().chain(more)), 0);
     (folder, out)
 }
 
@@ -242,15 +243,14 @@ fn several_vectors_become_a_folder_each() {
     let vectors = vectors.map(|vector| project().join(vector));
     let [one, other] = vectors.each_ref().map(|vector| vector.to_str().unwrap());
     let output = run(["export", one, other, "--fixes", "spec", "-o", out.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("2 testbenches, each in its own folder"), "{}", text(&output));
     for name in ["c1-reset-to-init", "a9-timeout"] {
         assert!(icarus(&out.join(name)).starts_with("PASS  "), "{name}");
     }
     // By default, each profile of a vector gets a testbench.
     let all = folder.path().join("all");
-    let output = run(["export", one, other, "-o", all.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["export", one, other, "-o", all.to_str().unwrap()]), 0);
     let profiles = replayed(&[other]);
     assert!(profiles.len() > 1, "{profiles:?}");
     for profile in &profiles {
@@ -266,7 +266,7 @@ fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
     let vector = vector.to_str().unwrap();
     let refused = |arguments: &[&str], expected: &str| {
         let output = run(["export"].iter().chain(arguments));
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         assert!(text(&output).contains(expected), "{}", text(&output));
     };
     let full = folder.path().join("full");

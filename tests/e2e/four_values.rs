@@ -3,7 +3,8 @@
 //! `COSIM_EXPORT=all` selects every vector of the corpus instead of a few.
 
 use crate::common::{
-    assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project, run, text,
+    assert_code, assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project,
+    run, text,
 };
 use cosim::PROGRAM;
 use rayon::prelude::*;
@@ -22,13 +23,14 @@ fn good_rtl_shows_no_unknown_value() {
     let corpus: Vec<PathBuf> = corpus.step_by(if all { 1 } else { 17 }).collect();
     let corpus: Vec<&str> = corpus.iter().filter_map(|path| path.to_str()).collect();
     let options = ["replay", "--simulator", "icarus", "--expect-recorded", "--quiet"];
-    let output = run(options.iter().chain(&corpus));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(options.iter().chain(&corpus)), 0);
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let options = ["run", "--block", "qp,recv,dll", "--simulator", "icarus", "--cases", "1"];
-    let output = run(options.iter().chain(&["--packets", "20", "--out", out.to_str().unwrap()]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(
+        &run(options.iter().chain(&["--packets", "20", "--out", out.to_str().unwrap()])),
+        0,
+    );
 }
 
 /// The compiler without its simulator. One package contains both, and the error names it.
@@ -57,7 +59,7 @@ fn a_long_case_is_no_hang() {
     let arguments = "run --block thread2 --fixes spec --scenario smoke --cases 1 --packets 6000 \
                      --simulator icarus --stuck-after 2s --quiet --out";
     let output = run(arguments.split_whitespace().chain([out.path().to_str().unwrap()]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("6000 packets"), "{}", text(&output));
 }
 
@@ -72,8 +74,7 @@ endmodule";
     let vector = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
     let [rtl, vector] = [rtl.path(), &*vector].map(|path| path.to_str().unwrap());
     let options = ["--simulator", "icarus", "--stuck-after", "1s", "--fixes", "spec"];
-    let output = run(["replay", vector, "--rtl", rtl].iter().chain(&options));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["replay", vector, "--rtl", rtl].iter().chain(&options)), 0);
 }
 
 /// RTL with bugs that only four-state simulation shows.
@@ -148,8 +149,7 @@ fn a_known_value_that_is_wrong_is_a_mismatch() {
     let options = ["run", "--scenario", "ring", "--fixes", "spec", "--max-failures", "1"];
     let places = ["--rtl", rtl.to_str().unwrap(), "--out", out.to_str().unwrap()];
     let simulator = ["--simulator", "icarus", "--cases", "3", "--quiet"];
-    let output = run(options.iter().chain(&places).chain(&simulator));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run(options.iter().chain(&places).chain(&simulator)), 1);
     let failure = &json(&out.join("results.json"))["failures"][0];
     assert_eq!(failure["signature"], "mismatch-rq_offset_din-UPDATE_RQ_s");
 }
@@ -159,7 +159,7 @@ fn commands_without_four_state_support_are_refused() {
     let only = ["mutate", "--mutants", "1", "--fixes", "spec", "--only", "1"];
     for command in [&["bench"][..], &["mutate", "--mutants", "1"], &only] {
         let output = run(command.iter().chain(&["--simulator", "icarus"]));
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         assert!(text(&output).contains("--simulator icarus"), "{}", text(&output));
     }
 }

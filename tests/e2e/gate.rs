@@ -1,6 +1,6 @@
 //! The corpus as a gate: the commands of `docs/how-to/ci.md` pass the good RTL and no other.
 
-use crate::common::{code, patched_rtl, project, run, text};
+use crate::common::{assert_code, patched_rtl, project, run, text};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -32,11 +32,11 @@ fn gate(rtl: &Path, out: &Path) -> Vec<Output> {
 fn the_gate_of_the_documents_passes_the_good_rtl_and_no_other() {
     let folder = TempDir::new().unwrap();
     for output in gate(&project().join("rtl"), &folder.path().join("good")) {
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
     }
     let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
     for output in gate(&wrong.path().join("rtl"), &folder.path().join("bad")) {
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(&output, 1);
     }
 }
 
@@ -46,14 +46,14 @@ fn a_record_is_expected_and_without_a_record_a_match() {
     let hang = "vectors/thread2/f5d-off-short-wqe-hangs.json";
     let good = "vectors/thread2/t14-send-only-completes.json";
     let output = run(["replay", "--expect-recorded", hang, good]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(
         text(&output).contains("PASS  2 vectors, 3 replays: 3 as expected, 0 not"),
         "{}",
         text(&output)
     );
     let output = run(["replay", hang, good]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(
         text(&output).contains("FAIL  2 vectors, 3 replays: 2 matched, 1 not"),
         "{}",
@@ -66,8 +66,7 @@ fn a_record_is_expected_and_without_a_record_a_match() {
     vector["recorded"] = serde_json::Value::Null;
     let silent = folder.path().join("silent.json");
     fs::write(&silent, vector.to_string()).unwrap();
-    let output = run(["replay", "--expect-recorded", silent.to_str().unwrap()]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run(["replay", "--expect-recorded", silent.to_str().unwrap()]), 1);
 }
 
 #[test]
@@ -76,8 +75,7 @@ fn folders_and_patterns_name_vectors_and_other_fixes_are_skipped() {
     let output = run(["replay", "--expect-recorded", "--fixes", "repaired", pattern]);
     assert!(text(&output).contains("skipped, made for other fixes: 1"), "{}", text(&output));
     let output = run(["replay", "--expect-recorded", "--quiet", "vectors"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).starts_with("PASS  "), "{}", text(&output));
-    let output = run(["replay", "vectors/thread2/no-such-*.json"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&run(["replay", "vectors/thread2/no-such-*.json"]), 2);
 }

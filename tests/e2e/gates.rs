@@ -1,7 +1,9 @@
 //! `docs/how-to/gates.md`: the netlist of good RTL behaves like the RTL, and that of bad RTL does
 //! not.
 
-use crate::common::{code, copy_rtl, cosim, files, json, patched_rtl, project, run_in, text};
+use crate::common::{
+    assert_code, code, copy_rtl, cosim, files, json, patched_rtl, project, run_in, text,
+};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
@@ -158,6 +160,5 @@ fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
     let mut command = cosim();
     command.args(["prove", "--block", "recv", "--fixes", "spec", "--only", "P10"]);
     let output = command.arg("--rtl").arg(&rtl).arg("--out").arg(folder.path().join("out"));
-    let output = output.output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output.output().unwrap(), 0);
 }

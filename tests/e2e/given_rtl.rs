@@ -1,8 +1,8 @@
 //! `--rtl`: exactly the user RTL runs.
 
 use crate::common::{
-    assert_error, assert_error_at, changed_rtl, code, cosim, files, json, patched_rtl, project,
-    run, text,
+    assert_code, assert_error, assert_error_at, changed_rtl, code, cosim, files, json, patched_rtl,
+    project, run, text,
 };
 use serde_json::json;
 use std::fs;
@@ -57,8 +57,7 @@ fn few_cases_have_the_same_result_on_either_model() {
         let mut command = cosim();
         command.env("COSIM_CACHE", &cache).env_remove("CXXFLAGS").arg("run");
         command.args(["--block", "recv", "--fixes", "spec", "--cases", cases, "--rtl"]);
-        let output = command.arg(rtl.path()).arg("--out").arg(&out).output().unwrap();
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&command.arg(rtl.path()).arg("--out").arg(&out).output().unwrap(), 0);
         (fs::read(out.join("results.json")).unwrap(), files(&cache, "so").len())
     };
     let (quick, models) = results("quick", "5");
@@ -72,8 +71,7 @@ fn few_cases_have_the_same_result_on_either_model() {
 fn a_project_is_searched_below_its_folder() {
     let wrong = wrong_rtl();
     fs::write(wrong.path().join("bench.v"), "module bench; endmodule\n").unwrap();
-    let output = with_rtl(wrong.path(), &[]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&with_rtl(wrong.path(), &[]), 1);
 }
 
 #[test]
@@ -128,14 +126,13 @@ fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
         command.args(more).output().unwrap()
     };
     let output = run(&[&format!("--rtl={rtl}")]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains(&format!("{rtl}/x y/{HEADER}")), "{}", text(&output));
     // The vector records the path unchanged.
     let vector = files(&folder.path().join("out/failures"), "json").remove(0);
     let mut replay = cosim();
     replay.current_dir(folder.path()).args(["replay", "--recorded-rtl"]).arg(&vector);
-    let replay = replay.output().unwrap();
-    assert_eq!(code(&replay), 1, "{}", text(&replay));
+    assert_code(&replay.output().unwrap(), 1);
     // A name that Verilator does not support is refused first.
     write(&folder.path().join("odd/a\"b.v"), &built_in(TOP));
     let output = run(&["--rtl", "odd", "--force"]);
@@ -168,8 +165,7 @@ fn a_copy_of_the_rtl_has_the_identity_of_the_rtl() {
         let folder = TempDir::new().unwrap();
         let out = folder.path().to_str().unwrap();
         let arguments = ["run", "--cases", "1", "--packets", "1", "--out", out];
-        let output = run(arguments.iter().chain(more));
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run(arguments.iter().chain(more)), 0);
         json(&folder.path().join("results.json"))["run"]["rtl"].as_str().unwrap().to_owned()
     };
     let rtl = project().join("rtl");
@@ -227,7 +223,7 @@ fn a_model_that_hangs_after_a_mismatch_does_not_hang_the_run() {
         "--out",
         out.to_str().unwrap(),
     ]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(
         text(&output).contains("no waves: hang: the model did not return"),
         "{}",
@@ -242,7 +238,7 @@ fn a_model_that_hangs_after_a_mismatch_does_not_hang_the_run() {
     let (vector, rtl) = (vectors[0].to_str().unwrap(), folder.path().to_str().unwrap());
     let arguments = ["replay", vector, "--rtl", rtl, "--stuck-after", "2s", "--trace"];
     let output = run(arguments.iter().chain(&[trace.to_str().unwrap()]));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("did not return"), "{}", text(&output));
     assert_eq!(fs::read_dir(traces.path()).unwrap().count(), 0);
 }
@@ -274,19 +270,18 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     write(&folder.path().join("src").join(TOP), &built_in(TOP));
     write(&folder.path().join("inc").join(HEADER), &wrong_header());
     let output = with_rtl(folder.path(), &[]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     let printed = text(&output);
     assert!(printed.contains(&format!("inc/{HEADER}")), "{printed}");
     assert!(printed.contains("built-in: none"), "{printed}");
     // A single file does not include the header, so the summary names the one used.
     let alone = with_rtl(&folder.path().join("src").join(TOP), &[]);
-    assert_eq!(code(&alone), 0, "{}", text(&alone));
+    assert_code(&alone, 0);
     let own = format!("built-in: {HEADER}");
     assert!(text(&alone).contains(&own), "{}", text(&alone));
     // -I selects another header.
     let include = format!("-I{}", folder.path().join("inc").display());
-    let reported = with_rtl(&folder.path().join("src").join(TOP), &[&include]);
-    assert_eq!(code(&reported), 1, "{}", text(&reported));
+    assert_code(&with_rtl(&folder.path().join("src").join(TOP), &[&include]), 1);
 }
 
 #[test]
@@ -312,13 +307,15 @@ fn the_working_directory_is_not_searched() {
     write(&folder.path().join(HEADER), &wrong_header());
     write(&folder.path().join("rtl").join(TOP), &built_in(TOP));
     write(&folder.path().join("rtl").join(HEADER), &built_in(HEADER));
-    let output = cosim()
-        .current_dir(folder.path())
-        .args(["run", "--block", "thread2", "--cases", "3", "--scenario", "ring"])
-        .args(["--fixes", "spec", "--rtl", "rtl"])
-        .output()
-        .unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(
+        &cosim()
+            .current_dir(folder.path())
+            .args(["run", "--block", "thread2", "--cases", "3", "--scenario", "ring"])
+            .args(["--fixes", "spec", "--rtl", "rtl"])
+            .output()
+            .unwrap(),
+        0,
+    );
 }
 
 #[test]
@@ -339,7 +336,7 @@ fn a_file_list_and_macros_say_what_the_rtl_is() {
             .unwrap()
     };
     let output = run(&[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains(&format!("a folder's/{TOP}")), "{}", text(&output));
     assert_error(&run(&["-DBROKEN"]), "E0307");
     write(&list, "--exe x");
@@ -430,7 +427,7 @@ fn a_vector_knows_its_rtl() {
     assert_eq!(code(&run(["replay", vector, "--rtl", "built-in"])), 0);
     fs::copy(project().join("rtl/thread2").join(TOP), rtl.join(TOP)).unwrap();
     let output = run(["replay", "--recorded-rtl", vector]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("has changed since"), "{}", text(&output));
     fs::remove_dir_all(&rtl).unwrap();
     let output = run(["replay", "--recorded-rtl", vector]);

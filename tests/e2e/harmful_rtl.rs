@@ -12,7 +12,7 @@ mod lost;
 mod sandbox;
 
 use crate::common::{
-    below_build, cases, code, cosim, files, json, program, project, text, wait_until,
+    assert_code, below_build, cases, code, cosim, files, json, program, project, text, wait_until,
 };
 use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, Signal, kill_process};
@@ -269,8 +269,7 @@ fn a_model_of_a_few_cycles_per_second_is_no_hang() {
     let rtl = RTL.to_str().unwrap();
     let mut command = cosim();
     command.args(["replay", vector.to_str().unwrap(), "--rtl", rtl, "--stuck-after", "1s"]);
-    let output = command.args(["--fixes", "spec"]).env("HARM", "slow").output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&command.args(["--fixes", "spec"]).env("HARM", "slow").output().unwrap(), 0);
 }
 
 #[test]
@@ -296,7 +295,7 @@ fn output_of_the_rtl_is_not_in_the_report() {
     let out = folder.path().join("run");
     let environment = [("HARM", "print")];
     let output = run(&out, &environment, &["--cases", "2", "--format", "json"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     serde_json::from_slice::<Value>(&output.stdout).expect("standard output is JSON");
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(printed.contains("a line of the RTL's"), "{printed}");
@@ -330,7 +329,7 @@ fn a_forged_message_ends_the_worker() {
     let folder = TempDir::new().unwrap();
     let output =
         run(&folder.path().join("run"), &[("HARM", "forge")], &["--cases", "2", "--no-shrink"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     let corrupted = "crashed: process corrupted its channel";
     assert!(text(&output).contains(corrupted), "{}", text(&output));
 }
@@ -403,7 +402,7 @@ fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
     let environment = [("HARM", "spin"), ("HARM_MARK", mark.to_str().unwrap())];
     let limits = ["--cases", "1000", "--stuck-after", "1s", "--max-hangs", "3"];
     let output = run(&out, &environment, &limits);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("stopped by --max-hangs"), "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["ended"], "max-hangs");
     assert_eq!(cases(&json(&out.join("results.json"))).len(), 3);
@@ -424,7 +423,7 @@ fn an_interruption_ends_a_run_in_which_every_model_hangs() {
     let begin = Instant::now();
     send(&run, Signal::INT);
     let output = run.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert_code(&output, 130);
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     assert!(text(&output).contains("INTERRUPTED"), "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["ended"], "interrupted");
@@ -461,8 +460,7 @@ fn a_second_interruption_leaves_no_worker() {
     for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
         send(&run, signal);
     }
-    let output = run.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert_code(&run.wait_with_output().unwrap(), 130);
     wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
     assert!(["results.json", "results.json.partial"].iter().any(|name| out.join(name).exists()));
 }
@@ -519,8 +517,7 @@ fn an_interrupted_shrink_keeps_its_best_vector() {
     let mut run = start(&out, &environment, &more);
     wait_until(&mut run, || !marked(&mark).is_empty());
     send(&run, Signal::INT);
-    let output = run.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert_code(&run.wait_with_output().unwrap(), 130);
     are_gone(&marked(&mark));
     let results = json(&out.join("results.json"));
     assert_eq!(results["ended"], "interrupted");
@@ -533,7 +530,7 @@ fn an_interrupted_shrink_keeps_its_best_vector() {
     assert!(packets("vector") < 64, "shrunk: {group}");
     let vector = out.join(group["vector"].as_str().unwrap());
     let again = on_vector("replay", &vector, &[("HARM_BUG", "1")]);
-    assert_eq!(code(&again), 1, "{}", text(&again));
+    assert_code(&again, 1);
     assert!(text(&again).contains("(as recorded)"), "{}", text(&again));
 }
 
@@ -558,8 +555,7 @@ fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
         let out = folder.path().join(threads);
         let at = at.to_string();
         let environment = [("HARM", "exit"), ("HARM_AT", at.as_str())];
-        let output = run(&out, &environment, &["--cases", "40", "--threads", threads]);
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(&run(&out, &environment, &["--cases", "40", "--threads", threads]), 1);
         results.push(fs::read(out.join("results.json")).unwrap());
         let cases = cases(&json(&out.join("results.json")));
         assert_eq!(cases.keys().collect::<Vec<_>>(), good.keys().collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! `cosim history`: failures over many runs.
 
 use crate::common::{
-    assert_is_for_anyone, changed_rtl, code, cosim, looked_at_page, program, run, text,
+    assert_code, assert_is_for_anyone, changed_rtl, code, cosim, looked_at_page, program, run, text,
 };
 use serde_json::Value;
 use std::fs;
@@ -22,7 +22,7 @@ fn run_into(folder: &Path, arguments: &[&str]) -> Output {
 
 fn shown(file: &Path) -> Value {
     let output = run(["history", "show", file.to_str().unwrap(), "--format", "json"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -59,7 +59,7 @@ fn a_failure_is_new_once_and_then_known() {
     assert!(failure["first"][0].as_str() < failure["last"][0].as_str());
     // The report shows the trend.
     let report = run(["report", "--history", name, out.to_str().unwrap()]);
-    assert_eq!(code(&report), 0, "{}", text(&report));
+    assert_code(&report, 0);
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("3 runs of this block since 20"), "{page}");
     // All three runs were in one folder, so that is where each point of each chart leads to.
@@ -82,7 +82,7 @@ fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     run_into(&at("good"), &history);
     run_into(&at("bad"), &[&history[..], &["--rtl", rtl.path().to_str().unwrap()]].concat());
     let output = run(["history", "report", name]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let page = folder.path().join("history.sqlite.html");
     assert_eq!(text(&output).trim(), page.to_str().unwrap());
     let written = |page: &Path| fs::read_to_string(page).unwrap().replace("&#x2f;", "/");
@@ -96,8 +96,7 @@ fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     // A run that is removed has a row, and no link.
     fs::remove_dir_all(at("bad")).unwrap();
     let other = folder.path().join("other.html");
-    let output = run(["history", "report", name, "--out", other.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["history", "report", name, "--out", other.to_str().unwrap()]), 0);
     let left = written(&other);
     assert!(!left.contains("bad/report.html") && left.contains("good/report.html"));
 }
@@ -140,7 +139,7 @@ fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
     let refused = |expected: &str| {
         let before = fs::read(&file).unwrap();
         let output = run_into(&out, &["--history", name]);
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         assert!(
             text(&output).contains(name) && text(&output).contains(expected),
             "{}",
@@ -168,6 +167,5 @@ fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
     refused("is damaged, or is not a history file of cosim");
     fs::write(&file, &good[..good.len() / 2]).unwrap();
     refused("is damaged, or is not a history file of cosim");
-    let none = run(["history", "show", "no-such-file"]);
-    assert_eq!(code(&none), 2, "{}", text(&none));
+    assert_code(&run(["history", "show", "no-such-file"]), 2);
 }

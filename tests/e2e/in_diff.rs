@@ -1,6 +1,6 @@
 //! `cosim mutate --in-diff`: mutants only in lines that a change touches.
 
-use crate::common::{code, copy_rtl, cosim, text};
+use crate::common::{assert_code, copy_rtl, cosim};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn each_mutant_is_in_a_line_that_changed() {
         let mut cosim = cosim();
         let cosim = cosim.current_dir(here).args(command).args(options);
         let output = cosim.arg("--rtl").arg(format!("{new}/qp")).output().unwrap();
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         serde_json::from_slice(&output.stdout).unwrap()
     };
     let report = mutate("sum");

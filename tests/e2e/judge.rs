@@ -1,6 +1,8 @@
 //! Blame: for a wrong golden model, for wrong RTL, and for both at once.
 
-use crate::common::{changed_rtl, code, files, json, model, patched_rtl, project, run, text};
+use crate::common::{
+    assert_code, changed_rtl, code, files, json, model, patched_rtl, project, run, text,
+};
 use crate::export::icarus;
 use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
@@ -205,7 +207,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     let (rtl, out) = (rtl.to_str().unwrap(), folder.path().join("run"));
     let limits = ["run", "--rtl", rtl, "--fixes", "spec", "--max-failures", "1", "--no-waves"];
     let output = run(limits.iter().chain(&["--out", out.to_str().unwrap()]));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("the RTL violates the specification"), "{}", text(&output));
     assert!(text(&output).contains("RTL: check rq-offset-inside"), "{}", text(&output));
     let judgement = json(&out.join("results.json"))["failures"][0]["judgement"].clone();

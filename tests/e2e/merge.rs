@@ -1,8 +1,8 @@
 //! `cosim merge`: the merged shards equal the whole run, and other shards are refused.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_same_run, code, json, patched_rtl, program, project, run,
-    text, write_record,
+    assert_code, assert_error, assert_error_at, assert_same_run, code, json, patched_rtl, program,
+    project, run, text, write_record,
 };
 use serde_json::{Value, json as value};
 use std::fmt::Write as _;
@@ -49,7 +49,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     let history = folder.path().join("runs.sqlite");
     let more = ["--history", history.to_str().unwrap()];
     let output = merge(&shards, &merged, &more);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).starts_with("FAIL  thread2, seed 1: 88 cases"), "{}", text(&output));
     assert!(text(&output).contains("NEW: in no earlier run"), "{}", text(&output));
     assert_same_run(&whole, &merged);
@@ -63,8 +63,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     turned.reverse();
     let refused = merge(&turned, &merged, &more);
     assert_error_at(&refused, "E0602", "--force");
-    let again = merge(&turned, &merged, &[&more[..], &["--force"]].concat());
-    assert_eq!(code(&again), 1, "{}", text(&again));
+    assert_code(&merge(&turned, &merged, &[&more[..], &["--force"]].concat()), 1);
     assert_same_run(&whole, &merged);
     let shown = run(["history", "show", history.to_str().unwrap(), "--format", "json"]);
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
@@ -82,7 +81,7 @@ fn a_coverage_goal_applies_to_all_shards_together() {
         let expected = code(&run_into(&folder.join("whole"), &arguments));
         let shards = shards(&folder, 2, &arguments, &[0]);
         let output = merge(&shards, &folder.join("merged"), &[]);
-        assert_eq!(code(&output), expected, "{}", text(&output));
+        assert_code(&output, expected);
         for block in ["qp", "dll"] {
             assert_same_run(&folder.join("whole").join(block), &folder.join("merged").join(block));
         }
@@ -177,8 +176,7 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     refused(&[one.clone(), folder.path().to_owned()], "E0221", &[]);
     let output = merge(&all, two, &["--force"]);
     assert_error(&output, "E0604");
-    let output = merge(&all, &out, &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&merge(&all, &out, &[]), 0);
 }
 
 #[test]
@@ -193,8 +191,7 @@ fn shards_that_gnu_parallel_runs_are_the_run() {
     assert_eq!(code(&run_into(&whole, &GREEN)), 0);
     let mut command = Command::new(project().join("docs/how-to/scale-out/gnu-parallel"));
     command.current_dir(project()).env("COSIM", program().get_program()).arg("3").arg(&out);
-    let output = command.args(GREEN).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&command.args(GREEN).output().unwrap(), 0);
     assert_same_run(&whole, &out.join("run"));
 }
 
@@ -211,8 +208,7 @@ fn merging_takes_no_more_memory_for_more_cases() {
         grow(shard, index, cases / 4);
     }
     let out = folder.path().join("merged");
-    let output = merge(&all, &out, &["--quiet"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&merge(&all, &out, &["--quiet"]), 0);
     let head = fs::read_to_string(out.join("junit.xml")).unwrap();
     assert!(head.contains(&format!("{} further cases", cases - 1000)), "all cases are counted");
     let peak = &json(&out.join("timing.json"))["peak_memory"]["program"];

@@ -1,8 +1,8 @@
 //! `cosim mutate`: faults that the testbench finds, and their report.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
-    is_longer, json, looked_at, program, run, script, text, wait_until,
+    assert_code, assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl,
+    cosim, is_longer, json, looked_at, program, run, script, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -115,15 +115,14 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     let folder = TempDir::new().unwrap();
     let [one, three, other] = ["one", "three", "other"].map(|name| folder.path().join(name));
     let output = grade(&one, &[&FEW[..], &["--threads", "1"]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let [first, second] = ["1/2", "2/2"].map(|part| {
         let out = folder.path().join(part.replace('/', "-of-"));
-        let output = grade(&out, &[&FEW[..], &["--threads", "3", "--shard", part]].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&grade(&out, &[&FEW[..], &["--threads", "3", "--shard", part]].concat()), 0);
         out
     });
     let output = merge(&[&second, &first], &three);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains(" of 24 mutants killed"), "{}", text(&output));
     let report = json(&one.join("mutate.json"));
     for verdict in ["killed", "survived", "equivalent"] {
@@ -145,8 +144,10 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
         assert_error_at(&merge(&parts, &refused), number, words);
         assert!(!refused.exists());
     }
-    let output = grade(&other, &["--mutants", "24", "--cases", "1", "--seed", "6", "--no-judge"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(
+        &grade(&other, &["--mutants", "24", "--cases", "1", "--seed", "6", "--no-judge"]),
+        0,
+    );
     let places = |out: &Path| -> Vec<String> {
         let report = json(&out.join("mutate.json"));
         mutants(&report).iter().map(|mutant| mutant["does"].to_string()).collect()
@@ -174,7 +175,7 @@ fn without_a_certificate_a_mutant_is_only_believed_equivalent() {
             command.env("CADICAL", script(&folder.path().join("cadical"), "exit 0"));
         }
         let output = command.output().unwrap();
-        assert_eq!(code(&output), exit, "{}", text(&output));
+        assert_code(&output, exit);
         let is_named = text(&output).contains("; believed equivalent, not certified: ");
         assert_eq!(is_named, !is_certified, "{}", text(&output));
         statuses(&out)
@@ -193,7 +194,7 @@ fn without_a_certificate_a_mutant_is_only_believed_equivalent() {
 fn an_output_that_is_inverted_is_found_at_that_output() {
     let folder = TempDir::new().unwrap();
     let output = grade(folder.path(), &["--mutants", "300", "--cases", "4", "--no-judge"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let report = json(&folder.path().join("mutate.json"));
     let schema = cosim().args(["schema", "mutate"]).output().unwrap();
     let schema =
@@ -245,7 +246,7 @@ fn a_score_below_the_goal_is_a_failure() {
     let few =
         ["--mutants", "60", "--cases", "1", "--seed", "5", "--min-score", "100", "--no-judge"];
     let output = grade(&folder.path().join("alone"), &few);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("below 100 %"), "{}", text(&output));
     assert_commands_of_survivors(&folder.path().join("alone"));
 
@@ -266,13 +267,12 @@ fn a_score_below_the_goal_is_a_failure() {
             "--shard",
             part,
         ]);
-        let output = command.arg("--plan").arg(&plan).arg("--out").arg(&out).output().unwrap();
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&command.arg("--plan").arg(&plan).arg("--out").arg(&out).output().unwrap(), 0);
         out
     });
     let whole = folder.path().join("whole");
     let output = merge(&[&parts[0], &parts[1]], &whole);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("below 100 %"), "{}", text(&output));
     let run = &json(&whole.join("mutate.json"))["run"];
     assert_eq!(
@@ -292,8 +292,7 @@ fn a_shard_without_mutants_is_a_failure_and_the_merged_analysis_is_not() {
         assert_eq!(code(&output), expected, "{part}: {}", text(&output));
         out
     });
-    let output = merge(&[&parts[0], &parts[1]], &folder.path().join("whole"));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&merge(&[&parts[0], &parts[1]], &folder.path().join("whole")), 0);
 }
 
 /// Registers with initial values, one of them without a reset, and a synchronous reset, as is usual
@@ -324,8 +323,7 @@ fn rtl_with_initial_values_passes_without_a_mutation() {
     let text_of_rtl = text_of_rtl.replacen(output, &format!("{without_reset}{output}works && "), 1);
     fs::write(&path, text_of_rtl).unwrap();
     let few = ["--mutants", "20", "--cases", "1", "--no-judge", "--rtl", rtl.to_str().unwrap()];
-    let output = grade(&folder.path().join("out"), &few);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&grade(&folder.path().join("out"), &few), 0);
 }
 
 #[test]
@@ -333,15 +331,14 @@ fn an_interrupted_analysis_resumes_to_the_same_result() {
     let folder = TempDir::new().unwrap();
     let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
     let few = ["--mutants", "60", "--cases", "200", "--seed", "5", "--no-judge"];
-    let output = grade(&whole, &few);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&grade(&whole, &few), 0);
     let mut child = grading(&parts, &few).stderr(Stdio::piped()).spawn().unwrap();
     let partial = parts.join("mutate.json.partial");
     let is_at_work = || fs::read_to_string(&partial).is_ok_and(|text| text.contains("cases_run"));
     wait_until(&mut child, is_at_work);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert_code(&output, 130);
     assert!(text(&output).contains("resume"), "{}", text(&output));
     assert_eq!(json(&partial)["complete"], false);
     assert!(!parts.join("mutate.json").exists());
@@ -359,16 +356,13 @@ fn an_interrupted_analysis_resumes_to_the_same_result() {
         command.output().unwrap()
     };
     for again in [&["--no-judge"][..], &["--min-score", "1"], &["--stuck-after", "1s"]] {
-        let output = resume(again);
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&resume(again), 2);
     }
-    let output = resume(&[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&resume(&[]), 0);
     let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();
     assert_eq!(bytes(&whole), bytes(&parts));
     assert!(!partial.exists());
-    let output = resume(&[]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&resume(&[]), 2);
 }
 
 /// Resumes analyses of several blocks, including those not started, with the original relative
@@ -393,8 +387,7 @@ fn a_killed_analysis_of_several_blocks_resumes_all_of_them() {
     child.wait().unwrap();
     let mut command = program();
     command.env("CXXFLAGS", "-O0").args(["resume"]).arg(folder.path().join("killed"));
-    let output = command.output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&command.output().unwrap(), 0);
     for block in ["qp", "recv"] {
         let [left, right] = ["whole", "killed"]
             .map(|out| fs::read(folder.path().join(out).join(block).join("mutate.json")).unwrap());
@@ -451,7 +444,7 @@ fn faults_of_the_golden_model_are_detected_without_comparison() {
         (output, out)
     };
     let (output, one) = grade("one", "1", &["--corpus", "vectors/qp"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let report = json(&one.join("golden.json"));
     let profile = &report["profiles"][0];
     let faults = profile["faults"].as_array().unwrap();
@@ -492,7 +485,7 @@ fn faults_of_the_golden_model_are_detected_without_comparison() {
     // Without a corpus, the report mentions none. No RTL is involved.
     assert_error(&grade("three", "2", &[]).0, "E0602");
     let (output, alone) = grade("three", "2", &["--force"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
     for of_rtl in [&["--rtl", "rtl"][..], &["--simulator", "icarus"]] {
         let (output, refused) = grade("refused", "2", of_rtl);

@@ -1,7 +1,8 @@
 //! `cosim new`: a crate for a block, from foreign RTL.
 
 use crate::common::{
-    assert_error, assert_error_at, cargo_outside, code, json, models, program_outside, run_in, text,
+    assert_code, assert_error, assert_error_at, cargo_outside, code, json, models, program_outside,
+    run_in, text,
 };
 use crate::export::icarus;
 use std::fs;
@@ -155,7 +156,7 @@ fn a_new_crate_builds_without_warnings_and_never_passes_without_a_golden_model()
     let place = rtl();
     let new = ["new", "wide-block", "--top", "registers", "design", "-I", "headers"];
     let output = run_in(place.path(), &[&new[..], &["-D", "WITH_REGISTERS"]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("clock clk_i, reset rst_n, 0 in reset, 7 inputs and 6 outputs"));
     let folder = place.path().join("wide-block");
     // The crate is self-contained: remove its sources.
@@ -338,7 +339,7 @@ fn a_reset_is_found_by_its_usual_names() {
         let module = format!("module a(input CLK, input {port}, input d, output q); endmodule\n");
         write(&folder.path().join("a.v"), &module);
         let output = run_in(folder.path(), &[&["new", "b", "--top", "a", "a.v"], options].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         let printed = text(&output);
         assert!(
             printed.contains("clock CLK") && printed.contains(expected),
@@ -380,8 +381,7 @@ fn sources_may_be_named_in_any_order() {
     let names: Vec<&str> = files[..5].iter().map(|(name, _)| *name).collect();
     let reversed: Vec<&str> = names.iter().rev().copied().collect();
     for (name, rtl) in [("one", &names[..]), ("two", &reversed), ("three", &["rtl"])] {
-        let output = run_in(folder.path(), &[&["new", name, "--top", "a_top"], rtl].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run_in(folder.path(), &[&["new", name, "--top", "a_top"], rtl].concat()), 0);
         let copies = fs::read_dir(folder.path().join(name).join("rtl")).unwrap().count();
         assert_eq!(copies, 5, "what is not needed is not copied");
     }
@@ -411,8 +411,7 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     std::os::unix::fs::symlink("../inc", at("r/rtl/inc")).unwrap();
     std::os::unix::fs::symlink("nowhere", at("r/rtl/broken.sv")).unwrap();
     let new = |name: &str, top: &str| run_in(folder.path(), &["new", name, "--top", top, "r"]);
-    let output = new("one", "Fifo");
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&new("one", "Fifo"), 0);
     let mut copied: Vec<_> = walk(&at("one/rtl"));
     copied.sort();
     let expected =
@@ -475,7 +474,7 @@ fn a_module_is_taken_as_verilator_takes_it() {
     assert!(printed.contains("--verilator-option") && !printed.contains("cosim_ask"), "{printed}");
     let future = ["--verilator-option", "-Wfuture-SOMENEWCODE"];
     let output = new(&[&future[..], &["--parameter", "MODE=SLOW"]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let printed = text(&output);
     assert!(printed.contains("3 inputs and 2 outputs"), "{printed}");
     assert!(
@@ -515,8 +514,7 @@ fn an_included_interface_is_declared_once() {
     write(&folder.path().join("rtl/bus.sv"), bus);
     write(&folder.path().join("rtl/part.sv"), part);
     write(&folder.path().join("rtl/a.sv"), top);
-    let output = run_in(folder.path(), &["new", "one", "--top", "a", "rtl"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_in(folder.path(), &["new", "one", "--top", "a", "rtl"]), 0);
     write(&folder.path().join("rtl/part.sv"), &format!("`include \"bus.sv\"\n{part}"));
     let output = run_in(folder.path(), &["new", "two", "--top", "a", "rtl"]);
     let printed = text(&output);
@@ -554,7 +552,7 @@ fn a_fifo_is_verified_with_two_lines() {
     let folder = TempDir::new().unwrap();
     let rtl = crate::common::project().join("examples/fifo/rtl/Fifo.sv");
     let output = run_in(folder.path(), &["new", "queue", "--top", "Fifo", rtl.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let channels =
         "channels: source push (push_valid, push_ready), sink pop (pop_valid, pop_ready)";
     assert!(text(&output).contains(channels), "{}", text(&output));
@@ -620,7 +618,7 @@ fn hostile_crate(folder: &Path) {
     fs::write(folder.join("odd.sv"), HOSTILE).unwrap();
     let output = run_in(folder, &["new", "odd-names", "--top", "odd", "odd.sv"]);
     // Verilator has read the wrapper.
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! RTL of others: its names of files stay inside copies, and none of its ports vanishes.
 
-use crate::common::{assert_error, code, files, project, run, run_in, text};
+use crate::common::{assert_code, assert_error, code, files, project, run, run_in, text};
 use crate::export::icarus;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,8 +47,7 @@ fn an_include_beside_the_rtl_works_in_copies() {
     let out = folder.path().join("bench");
     let out_text = out.to_str().unwrap();
     let vector = vector("thread2");
-    let output = run(["export", &vector, "--fixes", "spec", "--rtl", rtl, "-o", out_text]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["export", &vector, "--fixes", "spec", "--rtl", rtl, "-o", out_text]), 0);
     let header = out.join("rtl/inc/ReqRecvCore_Thread_2.vh");
     assert_eq!(read(&header), built_in("thread2/ReqRecvCore_Thread_2.vh"));
     assert!(out.join("rtl/core/ReqRecvCore_Thread_2.v").is_file());
@@ -56,8 +55,7 @@ fn an_include_beside_the_rtl_works_in_copies() {
     let printed = icarus(&out);
     assert!(printed.contains("PASS  "), "{printed}");
     let options = ["replay", "--simulator", "icarus", "--fixes", "spec", "--rtl", rtl, &vector];
-    let output = run(options);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(options), 0);
 }
 
 #[test]
@@ -70,8 +68,7 @@ fn a_new_crate_keeps_the_folders_of_its_rtl() {
                always @(posedge clk) q <= d ^ m[0]; endmodule\n";
     write(&at("core/a.v"), top);
     write(&at("core/t.hex"), "1 2\n");
-    let output = run_in(folder.path(), &["new", "mine", "--top", "a", "core/a.v"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_in(folder.path(), &["new", "mine", "--top", "a", "core/a.v"]), 0);
     for (name, expected) in
         [("core/a.v", top), ("inc/w.vh", "`define W 4\n"), ("core/t.hex", "1 2\n")]
     {
@@ -124,7 +121,7 @@ fn ports_with_negative_bounds_are_ports() {
                   always_ff @(posedge clk) begin b <= a; d <= ^{c, e, f, g}; end endmodule\n";
     write(&folder.path().join("fx.sv"), module);
     let output = run_in(folder.path(), &["new", "fx", "--top", "fx", "fx.sv"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let printed = text(&output);
     assert!(printed.contains("5 inputs and 2 outputs of module fx"), "{printed}");
 }

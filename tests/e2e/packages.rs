@@ -1,6 +1,6 @@
 //! What users install: the release archive, the image and the action.
 
-use crate::common::{assert_error_at, code, program, project, python, text};
+use crate::common::{assert_code, assert_error_at, code, program, project, python, text};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ fn script(name: &str, out: &Path) -> Command {
 fn the_archive_has_all_that_is_needed_at_run_time() {
     let folder = TempDir::new().unwrap();
     let made = script("package", folder.path()).output().unwrap();
-    assert_eq!(code(&made), 0, "{}", text(&made));
+    assert_code(&made, 0);
     let archive = String::from_utf8(made.stdout).unwrap();
     let archive = Path::new(archive.trim());
     let first = fs::read(archive).unwrap();
@@ -48,15 +48,13 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
     let short = ["run", "--cases", "1", "--packets", "1", "--scenario", "smoke"];
     // Outside of a crate nothing runs that is not named.
     assert_error_at(&run(&short), "E0109", "--block thread2");
-    let output = run(&[&short[..], &["--block", "thread2"]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(&[&short[..], &["--block", "thread2"]].concat()), 0);
     let vectors = root.join("share/cosim/vectors/qp");
-    let output = run(&["replay", "--expect-recorded", "--quiet", vectors.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(&["replay", "--expect-recorded", "--quiet", vectors.to_str().unwrap()]), 0);
     // The program brings the library that its crates are compiled from, and mends a changed copy.
     fs::copy(project().join("examples/fifo/rtl/Fifo.sv"), place.join("Fifo.sv")).unwrap();
     let output = run(&["new", "queue", "--top", "Fifo", "Fifo.sv"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let config = fs::read_to_string(place.join("queue/.cargo/config.toml")).unwrap();
     let config: toml::Table = toml::from_str(&config).unwrap();
     let core = config["patch"]["crates-io"]["cosim-core"]["path"].as_str().unwrap();
@@ -69,8 +67,7 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
     assert_eq!(fs::read(library.join("core/src/lib.rs")).unwrap(), own);
     assert!(!library.join("crates/base/build.rs").exists(), "a build script of others");
     // The same program gives the same bytes.
-    let again = script("package", folder.path()).output().unwrap();
-    assert_eq!(code(&again), 0, "{}", text(&again));
+    assert_code(&script("package", folder.path()).output().unwrap(), 0);
     assert!(fs::read(archive).unwrap() == first, "two archives differ");
 }
 

@@ -1,7 +1,8 @@
 //! Parameters of the RTL besides the mask of fixes: selection, validation, names and vectors.
 
 use crate::common::{
-    cases, changed_rtl, code, is_longer, json, patched_rtl, program, project, run, text, wait_until,
+    assert_code, cases, changed_rtl, code, is_longer, json, patched_rtl, program, project, run,
+    text, wait_until,
 };
 use serde_json::{Value, json as value};
 use std::collections::BTreeSet;
@@ -53,12 +54,10 @@ fn each_fix_of_thread2_has_its_own_bit() {
         let out = ["--out", out.to_str().unwrap()];
         run([&fixed[..], &few, &scenarios, &out, more].concat())
     };
-    let good = with(&[]);
-    assert_eq!(code(&good), 0, "{}", text(&good));
+    assert_code(&with(&[]), 0);
     let used = "FIXES[F6_ACK_RELIABLE_ONLY]";
     let copy = changed_rtl("ReqRecvCore_Thread_2.v", used, "FIXES[F6_ACK_RELIABLE_ONLY + 1]");
-    let bad = with(&["--rtl", copy.path().to_str().unwrap()]);
-    assert_eq!(code(&bad), 1, "{}", text(&bad));
+    assert_code(&with(&["--rtl", copy.path().to_str().unwrap()]), 1);
 }
 
 #[test]
@@ -67,8 +66,7 @@ fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
     let run_into = |name: &str, arguments: &[&str]| {
         let out = folder.path().join(name);
         let fixed = ["run", "--quiet", "--out", out.to_str().unwrap()];
-        let output = run([&fixed[..], arguments].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run([&fixed[..], arguments].concat()), 0);
         json(&out.join("results.json"))
     };
     let choice = ["--block", "dll", "--scenario", "lossy", "--cases", "2", "--fixes", "repaired"];
@@ -106,8 +104,7 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
     let run_into = |name: &str, arguments: &[&str]| {
         let out = folder.path().join(name);
         let fixed = ["run", "--quiet", "--no-waves", "--out", out.to_str().unwrap()];
-        let output = run([&fixed[..], arguments].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run([&fixed[..], arguments].concat()), 0);
         json(&out.join("results.json"))
     };
     let choice = ["--block", "recv", "--fixes", "random:2", "--scenario", "default"];
@@ -132,7 +129,7 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
     assert_eq!(cases(&alone)[&name], cases(&first)[&name]);
     let saved = folder.path().join("first/saved");
     let output = run(["replay", "--format", "json", saved.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let replays: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let fixes: BTreeSet<&str> =
         replays.iter().map(|replay| replay["fixes"].as_str().unwrap()).collect();
@@ -152,8 +149,7 @@ fn a_run_with_random_parameters_is_resumed_with_those() {
     wait_until(&mut child, || is_longer(&out.join("run.journal"), 4000));
     child.kill().unwrap();
     child.wait().unwrap();
-    let output = run(["resume", "--quiet", out.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["resume", "--quiet", out.to_str().unwrap()]), 0);
     assert_eq!(json(&out.join("results.json"))["totals"]["matched"], 2000);
 }
 
@@ -210,7 +206,7 @@ fn parameters_of_a_vector_are_checked() {
         let path = folder.path().join("bad.json");
         fs::write(&path, vector.to_string()).unwrap();
         let output = run(["replay", path.to_str().unwrap()]);
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         assert!(text(&output).contains("bad.json"), "{}", text(&output));
         assert!(text(&output).contains(message), "expected `{message}` in {}", text(&output));
     }

@@ -2,8 +2,8 @@
 //! expire.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_same_run, code, cosim, is_longer, json, patched_rtl,
-    program, project, run, text, wait_until,
+    assert_code, assert_error, assert_error_at, assert_same_run, code, cosim, is_longer, json,
+    patched_rtl, program, project, run, text, wait_until,
 };
 use serde_json::Value;
 use std::fs;
@@ -141,7 +141,7 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     let plan = write(folder.path(), "two.toml", &format!("{HEAD}{TWO_SEEDS}"));
     let whole = below("whole");
     let output = run_plan(&plan, &whole, &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let names = ["few-dll", "few-qp", "qp-seed-1", "qp-seed-2"];
     assert_eq!(entries(&whole), [&names[..], &["report.html"]].concat());
     let last = "PASS  4 runs: qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed";
@@ -161,15 +161,14 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     child.kill().unwrap();
     child.wait().unwrap();
     let output = run(["resume", "--quiet", killed.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("qp-seed-1: it had ended before"), "{}", text(&output));
     for name in names {
         assert_same_run(&whole.join(name), &killed.join(name));
     }
     // A seed and cases on the command line take precedence over the plan.
     let other = below("other");
-    let output = run_plan(&plan, &other, &["--seed", "9", "--cases", "1"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_plan(&plan, &other, &["--seed", "9", "--cases", "1"]), 0);
     assert_eq!(entries(&other), ["few-dll", "few-qp", "qp", "report.html"]);
     let results = json(&other.join("qp/results.json"));
     assert_eq!((&results["run"]["seed"], &results["run"]["cases"]), (&9.into(), &1.into()));
@@ -182,8 +181,7 @@ fn a_plan_says_when_a_run_has_covered_enough() {
     let listed = "min_coverage = 100\n[[run]]\nblocks = [\"qp\"]\nuntil_coverage = 80\n";
     let plan = write(folder.path(), "until.toml", &format!("{HEAD}{listed}"));
     let [planned, same] = ["planned", "same"].map(|name| folder.path().join(name));
-    let output = run_plan(&plan, &planned, &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_plan(&plan, &planned, &[]), 0);
     let options = ["--block", "qp", "--until-coverage", "80"];
     let words = ["run", "--quiet", "--out", same.to_str().unwrap()];
     assert_eq!(code(&run(words.iter().chain(&options))), 0);
@@ -267,19 +265,19 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     for (index, shard) in (1..).zip(&shards) {
         let output =
             run_plan(&waived, shard, &[&options[..], &["--shard", &format!("{index}/2")]].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         assert!(!text(&output).contains("is unused"), "{}", text(&output));
     }
     let merged = below("merged");
     let words = shards.iter().map(|shard| shard.to_str().unwrap());
     let output = run(["merge", "--out", merged.to_str().unwrap()].into_iter().chain(words));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("hang-x until 2999-12-31 is unused"), "{}", text(&output));
     assert_same_run(&whole, &merged);
 
     let expired = plan("expired.toml", &[waiver(known, "2001-01-01")]);
     let output = run_plan(&expired, &below("expired"), &options);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(
         text(&output).contains("was waived until 2001-01-01, which has passed"),
         "{}",
@@ -293,7 +291,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     assert_eq!(code(&run_plan(&foreign, &below("foreign"), &options)), 1);
     // Waived failures are repeated like any other.
     let output = run(["replay", whole.to_str().unwrap(), "--rtl", "built-in", "--quiet"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("PASS"), "{}", text(&output));
 }
 
@@ -301,8 +299,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
 fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
     let shards = ["1/2", "2/2"].map(|shard| {
         let out = folder.join(format!("expired-{}", shard.replace('/', "-of-")));
-        let output = run_plan(plan, &out, &[options, &["--shard", shard]].concat());
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(&run_plan(plan, &out, &[options, &["--shard", shard]].concat()), 1);
         out
     });
     let out = folder.join("expired-merged");

@@ -2,9 +2,9 @@
 //! replay.
 
 use crate::common::{
-    self, assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
-    json, looked_at, patched_rtl, program, project, run, text, typed_in, wait_until,
-    without_certificates,
+    self, assert_code, assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code,
+    copy_rtl, cosim, json, looked_at, patched_rtl, program, project, run, text, typed_in,
+    wait_until, without_certificates,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn an_interrupted_proof_leaves_its_results_and_its_page() {
     wait_until(&mut child, || out.exists());
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert_code(&output, 130);
     assert!(text(&output).contains("INTERRUPTED  qp: "), "{}", text(&output));
     let proof = json(&out.join("proof.json"));
     let properties = proof["profiles"][0]["properties"].as_array().unwrap();
@@ -62,7 +62,7 @@ fn a_netlist_of_another_circuit_decides_nothing() {
         cosim.env("YOSYS", &yosys).arg(command[0]).args(["--block", "recv", "--fixes", "spec"]);
         cosim.args(&command[1..]).arg("--out").arg(&out);
         let output = cosim.output().unwrap();
-        assert_eq!(code(&output), exit, "{}", text(&output));
+        assert_code(&output, exit);
         let profile = &json(&out.join(result))["profiles"][0];
         let because = profile["because"].as_str().unwrap();
         assert!(because.contains("copy_id["), "{profile}");
@@ -75,7 +75,7 @@ fn a_netlist_of_another_circuit_decides_nothing() {
 fn properties_of_blocks_are_proved() {
     let folder = TempDir::new().unwrap();
     let output = prove(&folder.path().join("out"), &["--block", "recv", "--fixes", "spec"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     // The properties of recv: 7 payloads, a stable offer, state encodings, 3 invariants, 3 families
     // of rules, 4 unreachable rules, the effects of 31 transitions, 4 choice, 6 ring and 4 credit
     // rules; and messages and waiting packets make progress, except for a hang that occurs and
@@ -133,10 +133,10 @@ fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
     let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
     let options = ["--x", "--block", "recv", "--fixes", "spec", "--only", "protocol_error"];
     let output = prove(&folder.path().join("good"), &options);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("1 proved, 0 believed, "), "{}", text(&output));
     let output = prove(&out, &[&options[..], &["--rtl", rtl.to_str().unwrap()]].concat());
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     let proof = json(&out.join("proof.json"));
     let property = &proof["profiles"][0]["properties"][0];
     assert_eq!((&property["kind"], &property["status"]), (&"x_free".into(), &"refuted".into()));
@@ -208,7 +208,7 @@ fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
     let rtl = rtl.to_str().unwrap();
     let only = "device B: 9 next registers";
     let output = prove(&out, &["--block", "dll", "--fixes", "small", "--rtl", rtl, "--only", only]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("FAIL  dll: 1 property with `device B"), "{}", text(&output));
     let proof = json(&out.join("proof.json"));
     let property = &proof["profiles"][0]["properties"][0];
@@ -238,7 +238,7 @@ fn a_property_that_is_false_in_the_first_cycle_has_a_vector() {
     let (rtl, out) = (rtl.path().to_str().unwrap(), folder.path().join("out"));
     let only = "release_id is 0";
     let output = prove(&out, &["--block", "recv", "--fixes", "spec", "--rtl", rtl, "--only", only]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("BROKEN"), "{}", text(&output));
     let proof = json(&out.join("proof.json"));
     let property = &proof["profiles"][0]["properties"][0];

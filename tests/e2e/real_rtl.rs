@@ -1,7 +1,7 @@
 //! `cosim new` for RTL that others wrote: whole source folders of PyPI packages.
 
 use crate::common::{
-    below_build, cargo_outside, code, models, program_outside, project, run_in, text,
+    assert_code, below_build, cargo_outside, code, models, program_outside, project, run_in, text,
 };
 use std::fs;
 use std::path::Path;
@@ -145,8 +145,7 @@ fn the_fifo_of_amaranth_is_verified() {
     let scenarios = ["default", "full-speed", "slow-sources", "slow-sinks", "bursts"];
     let scenarios: Vec<&str> = scenarios.iter().flat_map(|name| ["--scenario", *name]).collect();
     let good = ["run", "--cases", "50", "--out", "good"];
-    let output = run(&[&good[..], &scenarios].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(&[&good[..], &scenarios].concat()), 0);
     let mutate = ["mutate", "--mutants", "80", "--cases", "20", "--out", "mutants"];
     let output = run(&[&mutate[..], &scenarios].concat());
     let report = crate::common::json(&folder.join("mutants/mutate.json"));

@@ -2,8 +2,8 @@
 //! their run directory, and no number in them takes memory or time without a limit.
 
 use crate::common::{
-    assert_error, assert_error_at, code, files, json, patched_rtl, program, project, run, text,
-    write_record,
+    assert_code, assert_error, assert_error_at, code, files, json, patched_rtl, program, project,
+    run, write_record,
 };
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,14 +17,15 @@ fn red_run(out: &Path, options: &[&str]) {
     let rtl = wrong.path().join("rtl/qp");
     let [rtl, out] = [&rtl, out].map(|path| path.to_str().unwrap());
     let fixed = ["run", "--block", "qp", "--no-shrink", "--quiet", "--rtl", rtl, "--out", out];
-    let output = run(fixed.iter().chain(options));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run(fixed.iter().chain(options)), 1);
 }
 
 fn run_qp(out: &Path) {
     let options = ["--block", "qp", "--cases", "1", "--scenario", "default", "--quiet"];
-    let output = run(["run"].into_iter().chain(options).chain(["--out", out.to_str().unwrap()]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(
+        &run(["run"].into_iter().chain(options).chain(["--out", out.to_str().unwrap()])),
+        0,
+    );
 }
 
 fn merge(folder: &Path, out: &Path) -> Output {
@@ -147,8 +148,7 @@ fn a_report_is_not_written_through_a_link() {
         fs::remove_file(out.join(name)).unwrap();
         symlink(&victim, out.join(name)).unwrap();
     }
-    let output = run(["report", out.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["report", out.to_str().unwrap()]), 0);
     assert_eq!(fs::read_to_string(victim).unwrap(), "mine");
     assert!(fs::read_to_string(out.join("report.html")).unwrap().contains("PASS"));
 }
@@ -186,8 +186,7 @@ fn a_call_that_fails_leaves_no_history() {
     let none = ["run", "--block", "none", "--history", name, "--out", out.to_str().unwrap()];
     assert_error(&run(none), "E0102");
     let options = ["--block", "qp", "--rtl", "no-such-rtl", "--history", name];
-    let output = run(["run", "--out", out.to_str().unwrap()].iter().chain(&options));
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&run(["run", "--out", out.to_str().unwrap()].iter().chain(&options)), 2);
     assert!(!file.exists());
 }
 

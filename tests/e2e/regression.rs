@@ -1,8 +1,8 @@
 //! `cosim run`: results, files and limits of a run, with any number of threads.
 
 use crate::common::{
-    assert_same_run, cases, changed_rtl, code, cosim, is_longer, json, patched_rtl, program,
-    project, run, text, wait_until,
+    assert_code, assert_same_run, cases, changed_rtl, code, cosim, is_longer, json, patched_rtl,
+    program, project, run, text, wait_until,
 };
 use serde_json::Value;
 use std::fs;
@@ -38,8 +38,7 @@ fn traffic_alone_hits_every_rule_that_can_be_hit() {
         for name in names.filter(|name| *name != "chaos") {
             arguments.extend(["--scenario", name]);
         }
-        let output = run_into(folder.path(), &arguments);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run_into(folder.path(), &arguments), 0);
         for profile in json(&folder.path().join("results.json"))["profiles"].as_array().unwrap() {
             for (rule, hits) in profile["rules"].as_object().unwrap() {
                 assert!(hits.as_u64().unwrap() > 0, "{block} {} {rule}", profile["profile"]);
@@ -93,17 +92,18 @@ fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
             ["--cases", "40", "--quiet", "--no-shrink", "--no-waves", "--max-failures", "1"];
         run_into(&out, &[&fixed[..], &["--rtl", rtl.path().to_str().unwrap()], more].concat())
     };
-    let short = run_with("short", &["--packets", "64"]);
-    assert_eq!(code(&short), 0, "{}", text(&short));
+    assert_code(&run_with("short", &["--packets", "64"]), 0);
     let drawn = run_with("drawn", &[]);
-    assert_eq!(code(&drawn), 1, "{}", text(&drawn));
+    assert_code(&drawn, 1);
     // The printed command reproduces the failure.
     let printed = text(&drawn);
     let case = printed.split("--case ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     let out = folder.path().join("alone");
     let alone = ["--case", case, "--no-waves", "--no-shrink"];
-    let alone = run_into(&out, &[&alone[..], &["--rtl", rtl.path().to_str().unwrap()]].concat());
-    assert_eq!(code(&alone), 1, "{}", text(&alone));
+    assert_code(
+        &run_into(&out, &[&alone[..], &["--rtl", rtl.path().to_str().unwrap()]].concat()),
+        1,
+    );
 }
 
 #[test]
@@ -180,8 +180,7 @@ fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
 #[test]
 fn the_time_limit_ends_an_endless_run() {
     let folder = TempDir::new().unwrap();
-    let output = run_into(folder.path(), &["--time", "1s", "--quiet"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_into(folder.path(), &["--time", "1s", "--quiet"]), 0);
     assert_eq!(json(&folder.path().join("results.json"))["ended"], "time");
 }
 
@@ -192,8 +191,7 @@ fn a_shard_of_very_many_ends_in_time() {
     let folder = TempDir::new().unwrap();
     let arguments =
         ["--time", "1s", "--shard", "2/1000000000000", "--scenario", "smoke", "--quiet"];
-    let output = run_into(folder.path(), &arguments);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_into(folder.path(), &arguments), 0);
 }
 
 #[test]
@@ -204,8 +202,7 @@ fn a_scenario_can_come_from_a_file() {
         "weights": { "operations": { "write": 0, "long_write": 0, "read": 0, "unknown": 0 } } }"#;
     fs::write(&file, weights).unwrap();
     let out = folder.path().join("run");
-    let output = run_into(&out, &["--cases", "3", "--scenario", file.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_into(&out, &["--cases", "3", "--scenario", file.to_str().unwrap()]), 0);
     let results = json(&out.join("results.json"));
     assert!(cases(&results).contains_key("thread2/spec/mine/0"), "{results}");
     assert_eq!(results["profiles"][0]["rules"]["T05"], 0, "no READ was drawn");

@@ -2,8 +2,8 @@
 //! which may come from anyone.
 
 use crate::common::{
-    assert_error, assert_error_at, changed_rtl, code, json, run, run_in, text, typed_in,
-    write_record,
+    assert_code, assert_error, assert_error_at, changed_rtl, code, json, run, run_in, text,
+    typed_in, write_record,
 };
 use serde_json::Value;
 use std::fs;
@@ -24,8 +24,7 @@ fn failing_run(folder: &Path, more: &[&str]) {
     fs::copy(bad.path().join(TOP), folder.join("rtl").join(TOP)).unwrap();
     let words = ["run", "--cases", "3", "--fixes", "repaired", "--no-waves", "--quiet"];
     let place = ["--rtl", "rtl", "-DUNUSED=1", "--out", "run"];
-    let output = run_in(folder, &[&words[..], &place, more].concat());
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run_in(folder, &[&words[..], &place, more].concat()), 1);
     fs::remove_dir_all(folder.join("rtl")).unwrap();
 }
 
@@ -47,7 +46,7 @@ fn failures_are_replayed_from_the_run_directory_alone() {
     let artifact = there.path().join("artifact");
     fs::rename(here.path().join("run"), &artifact).unwrap();
     let output = reproduce(&artifact, &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let results = json(&artifact.join("results.json"));
     // The same RTL, under another path.
     let rtl = results["run"]["rtl"].as_str().unwrap();
@@ -61,7 +60,7 @@ fn failures_are_replayed_from_the_run_directory_alone() {
     // The RTL can be kept, and the command that is printed explains the first failure on it.
     let kept = there.path().join("kept/rtl");
     let output = reproduce(&artifact, &["--rtl-out", kept.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let printed = text(&output);
     let next = printed.lines().find_map(|line| line.strip_prefix("next: ")).unwrap();
     let explained = typed_in(there.path(), next);
@@ -92,7 +91,7 @@ fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
         let words = ["run", "--cases", "3", "--fixes", "repaired", "--no-waves", "--quiet"];
         let output =
             run_in(folder.path(), &[&words[..], &["--rtl", name, "--out", "run"]].concat());
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(&output, 1);
         let copy = fs::read_to_string(at("run/rtl.json")).ok();
         fs::remove_dir_all(at("run")).unwrap();
         (copy, text(&output))
@@ -197,23 +196,25 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
     let folder = out.path().join("run");
     // Wrong for one QP in four.
     let bad = changed_rtl(TOP, "? rq_offset_new :", "? rq_offset_new ^ {23'd0, &qp[1:0]} :");
-    let first = run([
-        "run",
-        "--fixes",
-        "repaired",
-        "--scenario",
-        "default",
-        "--cases",
-        "80",
-        "--no-shrink",
-        "--no-waves",
-        "--quiet",
-        "--rtl",
-        bad.path().to_str().unwrap(),
-        "--out",
-        folder.to_str().unwrap(),
-    ]);
-    assert_eq!(code(&first), 1, "{}", text(&first));
+    assert_code(
+        &run([
+            "run",
+            "--fixes",
+            "repaired",
+            "--scenario",
+            "default",
+            "--cases",
+            "80",
+            "--no-shrink",
+            "--no-waves",
+            "--quiet",
+            "--rtl",
+            bad.path().to_str().unwrap(),
+            "--out",
+            folder.to_str().unwrap(),
+        ]),
+        1,
+    );
     let results = json(&folder.join("results.json"));
     let totals = &results["totals"];
     let cases = totals["cases"].as_u64().unwrap();
@@ -342,14 +343,10 @@ fn failures_of_shards_are_replayed_from_their_merge() {
     for (shard, name) in [("1/2", "one"), ("2/2", "two")] {
         let words = ["run", "--cases", "3", "--fixes", "repaired", "--no-waves", "--quiet"];
         let shard = ["--rtl", bad.path().to_str().unwrap(), "--shard", shard, "--out", name];
-        let output = run_in(folder.path(), &[&words[..], &shard].concat());
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(&run_in(folder.path(), &[&words[..], &shard].concat()), 1);
     }
-    let output = run_in(folder.path(), &["merge", "one", "two", "--out", "whole"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
-    let output = reproduce(&folder.path().join("whole"), &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_in(folder.path(), &["merge", "one", "two", "--out", "whole"]), 1);
+    assert_code(&reproduce(&folder.path().join("whole"), &[]), 0);
     let words = ["replay", "whole", "--rtl", "built-in", "--quiet"];
-    let output = run_in(folder.path(), &words);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_in(folder.path(), &words), 0);
 }

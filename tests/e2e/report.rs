@@ -1,8 +1,8 @@
 //! `report.html` in a browser.
 
 use crate::common::{
-    assert_error_at, assert_is_for_anyone, changed_rtl, code, json, looked_at, looked_at_page, run,
-    text, write_record,
+    assert_code, assert_error_at, assert_is_for_anyone, changed_rtl, code, json, looked_at,
+    looked_at_page, run, text, write_record,
 };
 use serde_json::Value;
 use std::fs;
@@ -27,8 +27,7 @@ fn a_browser_shows_failures_and_their_details() {
     fs::write(&file, source.replace("cq_req_valid = 1'b1", "cq_req_valid = 1'b0")).unwrap();
     let rtl = rtl.path().to_str().unwrap();
     let arguments = ["--cases", "20", "--fixes", "repaired", "--rtl", rtl];
-    let output = run_into(&out, &arguments);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run_into(&out, &arguments), 1);
     let seen = looked_at(&out, "T02");
     assert_eq!(seen["title"], "FAIL: thread2, seed 1");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
@@ -99,15 +98,13 @@ fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() 
     let out = folder.path().join("run");
     let arguments =
         ["--cases", "2778", "--packets", "1", "--scenario", "smoke", "--scenario", "ring"];
-    let output = run_into(&out, &arguments);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_into(&out, &arguments), 0);
     let page = out.join("report.html");
     let first = fs::read(&page).unwrap();
     // The bins of the block are most of the page; each of the cases would add some 60 bytes.
     assert!(first.len() < 600_000, "{}", first.len());
     fs::remove_file(&page).unwrap();
-    let again = run(["report", out.to_str().unwrap()]);
-    assert_eq!(code(&again), 0, "{}", text(&again));
+    assert_code(&run(["report", out.to_str().unwrap()]), 0);
     assert_eq!(fs::read(&page).unwrap(), first);
     let seen = looked_at(&out, "T02");
     assert_eq!(seen["title"], "PASS: thread2, seed 1");
@@ -150,8 +147,7 @@ fn a_page_of_100_000_cases_is_small_and_quick() {
     let out = folder.path().join("run");
     let scenarios = ["--scenario", "smoke", "--scenario", "ring"];
     let arguments = [&["--cases", "25000", "--packets", "1"][..], &scenarios].concat();
-    let output = run_into(&out, &arguments);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_into(&out, &arguments), 0);
     let page = out.join("report.html");
     let size = fs::metadata(&page).unwrap().len();
     assert!(size < 3_000_000, "{size} bytes");
@@ -197,8 +193,7 @@ fn edited_results_are_rejected() {
 #[test]
 fn a_folder_that_is_no_run_is_refused() {
     let folder = TempDir::new().unwrap();
-    let nothing = run(["report", folder.path().to_str().unwrap()]);
-    assert_eq!(code(&nothing), 2, "{}", text(&nothing));
+    assert_code(&run(["report", folder.path().to_str().unwrap()]), 2);
     fs::write(folder.path().join("results.json"), "{\"format\": \"other\"}").unwrap();
     let other = run(["report", folder.path().to_str().unwrap()]);
     assert_eq!(code(&other), 2);

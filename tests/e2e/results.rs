@@ -1,6 +1,8 @@
 //! `results.json`: every case is readable, and the file stays small.
 
-use crate::common::{cases, changed_rtl, code, files, json, patched_rtl, project, run, text};
+use crate::common::{
+    assert_code, cases, changed_rtl, code, files, json, patched_rtl, project, run,
+};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -11,7 +13,7 @@ fn run_into(out: &Path, arguments: &[&str]) -> std::process::Output {
 
 fn schema() -> jsonschema::Validator {
     let output = run(["schema", "results"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     jsonschema::validator_for(&serde_json::from_slice(&output.stdout).unwrap()).unwrap()
 }
 
@@ -23,8 +25,7 @@ fn results_fit_their_schema_and_add_up() {
     let bad = ["--rtl", rtl.to_str().unwrap(), "--no-waves", "--cases", "20", "--scenario", "ring"];
     for (arguments, expected) in [(&["--cases", "20", "--block", "dll"][..], 0), (&bad, 1)] {
         let folder = TempDir::new().unwrap();
-        let output = run_into(folder.path(), arguments);
-        assert_eq!(code(&output), expected, "{}", text(&output));
+        assert_code(&run_into(folder.path(), arguments), expected);
         let results = json(&folder.path().join("results.json"));
         let errors: Vec<String> =
             validator.iter_errors(&results).map(|error| error.to_string()).collect();
@@ -51,8 +52,7 @@ fn a_case_of_a_row_is_the_case_of_its_name() {
     assert_eq!(all.len(), 13);
     for (name, case) in all.iter().step_by(3) {
         let alone = folder.path().join("alone");
-        let output = run_into(&alone, &["--case", name, "--seed", "9", "--force"]);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run_into(&alone, &["--case", name, "--seed", "9", "--force"]), 0);
         let alone = cases(&json(&alone.join("results.json")));
         assert_eq!(alone.iter().collect::<Vec<_>>(), [(name, case)]);
     }
@@ -94,9 +94,13 @@ fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
         let out = TempDir::new().unwrap();
         let rtl = folder.path().to_str().unwrap();
         let given = ["--rtl", rtl, "--cases", count, "--scenario", "ring", "--fixes", "spec"];
-        let output =
-            run_into(out.path(), &[&given[..], &["--no-shrink", "--no-waves", "--quiet"]].concat());
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(
+            &run_into(
+                out.path(),
+                &[&given[..], &["--no-shrink", "--no-waves", "--quiet"]].concat(),
+            ),
+            1,
+        );
         let path = out.path().join("results.json");
         let results = json(&path);
         assert!(validator.is_valid(&results));
@@ -124,9 +128,10 @@ fn memory_does_not_grow_with_the_number_of_cases() {
             let folder = TempDir::new().unwrap();
             let cases = cases.to_string();
             let fixed = ["--scenario", "smoke", "--fixes", "spec", "--packets", "1", "--quiet"];
-            let output =
-                run_into(folder.path(), &[&fixed[..], &["--cases", &cases], more].concat());
-            assert_eq!(code(&output), expected, "{}", text(&output));
+            assert_code(
+                &run_into(folder.path(), &[&fixed[..], &["--cases", &cases], more].concat()),
+                expected,
+            );
             let memory = json(&folder.path().join("timing.json"))["peak_memory"].clone();
             ["program", "largest_process"].map(|name| memory[name].as_u64().unwrap())
         };
@@ -146,14 +151,14 @@ fn memory_does_not_grow_with_the_number_of_cases() {
 fn every_vector_that_a_run_writes_can_be_read() {
     let folder = TempDir::new().unwrap();
     let arguments = ["--packets", "20000", "--cases", "1", "--scenario", "chaos", "--fixes"];
-    let output =
-        run_into(folder.path(), &[&arguments[..], &["spec", "--save-vectors", "1"]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(
+        &run_into(folder.path(), &[&arguments[..], &["spec", "--save-vectors", "1"]].concat()),
+        0,
+    );
     let vector = files(&folder.path().join("saved"), "json").remove(0);
     let size = fs::metadata(&vector).unwrap().len();
     // 16 cycles for each packet, with 1840 random bits in wide ports: 460 hex digits, and the
     // names.
     assert!(size > 320_000 * 460 && size < 320_000 * 900, "{size} bytes");
-    let output = run(["replay", vector.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(["replay", vector.to_str().unwrap()]), 0);
 }

@@ -1,8 +1,8 @@
 //! `cosim resume`: a run that was killed at any moment and resumed equals an undisturbed run.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_same_run, changed_rtl, code, files, is_longer,
-    of_a_block, patched_rtl, program, project, run, text, wait_until,
+    assert_code, assert_error, assert_error_at, assert_same_run, changed_rtl, code, files,
+    is_longer, of_a_block, patched_rtl, program, project, run, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -160,8 +160,7 @@ fn an_interrupted_run_is_resumed_within_its_limits() {
     assert_eq!(code(&resume(&out)), 2);
     assert_eq!(fs::read_to_string(&results).unwrap(), edited);
     fs::write(&results, written).unwrap();
-    let output = resume(&out);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&resume(&out), 1);
     assert_same_run(&whole, &out);
     let again = resume(&out);
     assert_error(&again, "E0224");
@@ -211,11 +210,9 @@ fn a_run_of_something_else_is_not_resumed() {
     fs::write(out.join("run.journal"), &journal[..100]).unwrap();
     let output = resume(&out);
     assert_error_at(&output, "E0224", "run.journal: ");
-    let nothing = resume(rtl.path());
-    assert_eq!(code(&nothing), 2, "{}", text(&nothing));
+    assert_code(&resume(rtl.path()), 2);
     for more in [["--seed", "2"], ["--cases", "1"], ["--rtl", place]] {
-        let printed = run(["resume", place].iter().chain(&more));
-        assert_eq!(code(&printed), 2, "{}", text(&printed));
+        assert_code(&run(["resume", place].iter().chain(&more)), 2);
     }
     assert!(files(&out, "json").is_empty(), "no results");
 }

@@ -1,8 +1,8 @@
 //! Run directories: each belongs to one run, and no files of other runs are lost.
 
 use crate::common::{
-    assert_error, assert_error_at, cases, code, cosim, is_longer, json, run, run_in, text,
-    wait_until,
+    assert_code, assert_error, assert_error_at, cases, code, cosim, is_longer, json, run, run_in,
+    text, wait_until,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,7 +46,7 @@ fn a_second_run_into_a_directory_that_is_being_written_is_refused_and_names_the_
         } else {
             short_into(&out, more)
         };
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         let holder = format!("is being written by another run, process {}", first.id());
         assert!(text(&output).contains(&holder), "{}", text(&output));
         assert!(text(&output).contains("--time 100h"), "{}", text(&output));
@@ -134,7 +134,7 @@ fn a_run_without_out_has_a_directory_of_its_own_and_latest_points_to_it() {
     let again = ["run", "--case", "thread2/spec/smoke/0"];
     for arguments in [&SHORT[..], &SHORT, &again, &SHORT] {
         let output = run_in(folder.path(), arguments);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         let printed = text(&output);
         let name = printed.split("wrote runs/").nth(1).and_then(|rest| rest.split('/').next());
         named.push(name.unwrap_or_else(|| panic!("{printed}")).to_owned());
@@ -178,7 +178,7 @@ fn a_folder_called_latest_is_left_alone() {
     let latest = folder.path().join("runs/latest");
     fs::create_dir_all(&latest).unwrap();
     let output = run_in(folder.path(), &SHORT);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert!(text(&output).contains("warning: cannot update runs/latest"), "{}", text(&output));
     assert!(latest.is_dir() && !latest.is_symlink());
 }

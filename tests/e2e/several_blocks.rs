@@ -1,8 +1,8 @@
 //! `cosim run --block all`: a regression of several blocks, each with its own run directory.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_is_for_anyone, code, cosim, json, looked_at, patched_rtl,
-    project, run, run_in, text,
+    assert_code, assert_error, assert_error_at, assert_is_for_anyone, code, cosim, json, looked_at,
+    patched_rtl, project, run, run_in, text,
 };
 use serde_json::Value;
 use std::fs;
@@ -39,7 +39,7 @@ fn last_line(output: &Output) -> String {
 fn all_is_every_block_one_after_another() {
     let folder = TempDir::new().unwrap();
     let output = run_into(folder.path(), &["--block", "all"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let mut sorted = [names(), vec!["report.html"]].concat();
     sorted.sort_unstable();
     assert_eq!(entries(folder.path()), sorted);
@@ -73,14 +73,13 @@ fn several_are_run_as_each_alone_and_once() {
     let folder = TempDir::new().unwrap();
     let both = folder.path().join("both");
     let output = run_into(&both, &["--block", "qp,dll", "--block", "qp", "--format", "json"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let summaries: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let blocks: Vec<&Value> = summaries.iter().map(|summary| &summary["run"]["block"]).collect();
     assert_eq!(blocks, ["qp", "dll"]);
     for block in ["qp", "dll"] {
         let alone = folder.path().join(block);
-        let output = run_into(&alone, &["--block", block]);
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&run_into(&alone, &["--block", block]), 0);
         let results = |folder: &Path| fs::read(folder.join("results.json")).unwrap();
         assert_eq!(results(&alone), results(&both.join(block)), "{block}: the same bytes");
     }
@@ -114,10 +113,9 @@ fn none_of_several_is_the_default() {
     // A vector and a case name their block.
     let vector = project().join("vectors/qp/").display().to_string();
     let output = run_in(folder.path(), &["replay", "--quiet", &vector]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let case = ["run", "--case", "qp/spec/drain/0", "--out", "out"];
-    let output = cosim().current_dir(folder.path()).args(case).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&cosim().current_dir(folder.path()).args(case).output().unwrap(), 0);
 }
 
 #[test]
@@ -143,8 +141,7 @@ fn a_case_may_be_of_any_of_them() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let case = ["run", "--block", "all", "--case", "qp/spec/drain/0", "--out"];
-    let output = run(case.iter().chain(&[out.to_str().unwrap()]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(case.iter().chain(&[out.to_str().unwrap()])), 0);
     assert!(out.join("results.json").is_file(), "one block: no folder below");
 }
 
@@ -170,7 +167,7 @@ fn one_that_fails_fails_the_regression_and_the_others_run() {
         "--out",
         folder.path().to_str().unwrap(),
     ]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert_eq!(last_line(&output), "FAIL  2 blocks: dll failed, qp passed");
     assert_eq!(json(&folder.path().join("qp/results.json"))["passed"], true);
 }
@@ -193,8 +190,7 @@ fn a_folder_with_anything_else_is_left_as_it_is() {
 #[test]
 fn without_out_they_lie_below_one_folder_of_runs() {
     let folder = TempDir::new().unwrap();
-    let output = run_in(folder.path(), &[&["run", "--block", "qp,dll"], &SHORT[..]].concat());
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run_in(folder.path(), &[&["run", "--block", "qp,dll"], &SHORT[..]].concat()), 0);
     let runs = folder.path().join("runs");
     let names = entries(&runs);
     assert!(names[1].starts_with("qp+dll-1-"), "{names:?}");

@@ -1,7 +1,7 @@
 //! Shrinking and grouping: a shrunk vector shows only its cause, in bounded time, with the original
 //! bug.
 
-use crate::common::{changed_rtl, code, json, patched_rtl, project, run, text};
+use crate::common::{assert_code, changed_rtl, code, json, patched_rtl, project, run};
 use serde_json::{Value, json as value};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,7 @@ const ADDRESS: &str = "fetch_mr_ingress_head[MR_HEAD_ADDR +: 64]           = mr_
 
 fn run_into(folder: &Path, rtl: &Path, arguments: &[&str]) -> Value {
     let (out, rtl) = (folder.to_str().unwrap(), rtl.to_str().unwrap());
-    let output = run(["run", "--no-waves", "--out", out, "--rtl", rtl].iter().chain(arguments));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run(["run", "--no-waves", "--out", out, "--rtl", rtl].iter().chain(arguments)), 1);
     json(&folder.join("results.json"))["failures"].clone()
 }
 
@@ -123,7 +122,7 @@ fn shrink(folder: &Path, vector: &Value, rtl: &Path) -> (Value, Value) {
         [&from, &to, &rtl.to_path_buf()].map(|path: &PathBuf| path.to_str().unwrap().to_owned());
     let arguments = ["shrink", &from, "--out", &to, "--rtl", &rtl, "--budget", BUDGET];
     let output = run(arguments.iter().chain(&["--format", "json"]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     (serde_json::from_slice(&output.stdout).unwrap(), json(Path::new(&to)))
 }
 
@@ -147,9 +146,10 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
     let out = folder.path().join("run");
     let arguments =
         ["run", "--scenario", "chaos", "--cases", "1", "--packets", "1250", "--fixes", "repaired"];
-    let output =
-        run(arguments.iter().chain(&["--save-vectors", "1", "--out", out.to_str().unwrap()]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(
+        &run(arguments.iter().chain(&["--save-vectors", "1", "--out", out.to_str().unwrap()])),
+        0,
+    );
     let mut vector = json(&crate::common::files(&out.join("saved"), "json")[0]);
     let cycles = vector["stimulus"]["cycles"].as_array_mut().unwrap();
     assert_eq!(cycles.len(), 20_000);

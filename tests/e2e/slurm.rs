@@ -2,8 +2,8 @@
 //! single machine, whatever happens to its tasks.
 
 use crate::common::{
-    assert_error_at, assert_same_run, code, is_longer, patched_rtl, program, project, run, text,
-    wait_until,
+    assert_code, assert_error_at, assert_same_run, code, is_longer, patched_rtl, program, project,
+    run, text, wait_until,
 };
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -139,7 +139,7 @@ fn green(cluster: &Cluster, folder: &Path, program: &Path) {
     let plan = plan.to_str().unwrap();
     let options = ["--shards", "3", "--plan", plan, "--out", out.to_str().unwrap()];
     let output = cluster.submit(program, &options, &[]).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     for block in ["qp", "dll"] {
         assert_same_run(&alone.join(block), &out.join("run").join(block));
     }
@@ -178,8 +178,7 @@ fn a_grading(cluster: &Cluster, folder: &Path) {
     assert_eq!(code(&whole.output().unwrap()), 0);
     let options = ["mutate", "--shards", "2", "--out", out.to_str().unwrap()];
     let mut command = cluster.submit(&program, &options, &graded);
-    let output = command.env("CXXFLAGS", "-O0").output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&command.env("CXXFLAGS", "-O0").output().unwrap(), 0);
     let [left, right] =
         [&alone, &out.join("run")].map(|out| fs::read(out.join("mutate.json")).unwrap());
     assert!(left == right, "the parts do not make the whole");
@@ -223,7 +222,7 @@ fn red_with_a_node_that_is_killed(cluster: &Cluster, folder: &Path) {
     cluster.slurm(&["slurmd", "-f", conf.to_str().unwrap(), "-N", "node1"]);
     cluster.slurm(&["scontrol", "update", "nodename=node1", "state=resume"]);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("FAIL  qp, seed 1: "), "{}", text(&output));
     assert_same_run(&alone, &out.join("run"));
     // Completed cases did not run again.

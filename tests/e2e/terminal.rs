@@ -1,8 +1,8 @@
 //! The command line as people see it: progress, colours, suggestions, completions, and viewers.
 
 use crate::common::{
-    assert_error, assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project,
-    run, run_in, text, typed_in, write_record,
+    assert_code, assert_error, assert_error_at, changed_rtl, code, files, json, patched_rtl,
+    program, project, run, run_in, text, typed_in, write_record,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -214,7 +214,7 @@ fn doctor_says_what_is_missing() {
             .unwrap_or_else(|error| panic!("{error}: {}", text(&output)))
     };
     let output = run(["doctor", "--format", "json"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let found = doctor(output);
     assert_eq!(found["works"], true);
     let named = |found: &serde_json::Value, name: &str| -> serde_json::Value {
@@ -231,7 +231,7 @@ fn doctor_says_what_is_missing() {
         .env_remove("YOSYS")
         .output()
         .unwrap();
-    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert_code(&output, 3);
     let found = doctor(output);
     assert_eq!(found["works"], false);
     for name in ["Verilator", "C++ compiler", "Yosys"] {
@@ -321,14 +321,14 @@ fn a_failure_is_named_by_its_number() {
     assert_error(&here("open"), "E0201");
     std::os::unix::fs::symlink(rtl.path().join("rtl/qp"), folder.path().join("bad")).unwrap();
     let failed = here("run --block qp --cases 4 --scenario default --rtl bad --quiet");
-    assert_eq!(code(&failed), 1, "{}", text(&failed));
+    assert_code(&failed, 1);
     let printed = String::from_utf8(failed.stdout).unwrap();
     let next = printed.trim_end().lines().last().unwrap().strip_prefix("  next: ").unwrap();
     assert!(next.ends_with(" explain 1 --rtl bad"), "{next}");
     let signature = printed.lines().find_map(|line| line.strip_prefix("  1. ")).unwrap();
     let signature = signature.split(": ").next().unwrap();
     let shown = typed_in(folder.path(), next);
-    assert_eq!(code(&shown), 1, "{}", text(&shown));
+    assert_code(&shown, 1);
     assert!(text(&shown).contains(&format!("signature: {signature}\n")), "{}", text(&shown));
     let page = fs::read_to_string(folder.path().join("runs/latest/report.html")).unwrap();
     let (_, first) = page.split_once("id=\"failure-1\"").unwrap();

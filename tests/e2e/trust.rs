@@ -1,6 +1,6 @@
 //! A crate is built only if the user trusts it, and no other user can write what Cargo reads.
 
-use crate::common::{assert_error, assert_error_at, code, program, text};
+use crate::common::{assert_code, assert_error, assert_error_at, code, program, text};
 use std::fs::{self, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -74,8 +74,7 @@ impl Checkout {
 
     #[track_caller]
     fn trust(&self) {
-        let output = self.run("trust");
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&self.run("trust"), 0);
     }
 }
 
@@ -283,7 +282,7 @@ fn no_program_of_a_configuration_above_runs() {
     let mut command = checkout.program();
     command.env_remove("CARGO").current_dir(checkout.at("above"));
     let output = command.args(["new", "fresh", "--top", "a", "a.v"]).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     assert_eq!(checkout.started(), None);
     // It is trusted.
     let output = checkout.program().current_dir(checkout.at("above/fresh")).arg("list").output();
@@ -309,7 +308,7 @@ fn a_terminal_shows_the_question_once() {
         let mut child = command.spawn().unwrap();
         writeln!(child.stdin.as_mut().unwrap(), "{answer}").unwrap();
         let output = child.wait_with_output().unwrap();
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&output, 2);
         text(&output)
     };
     for answer in ["", "n", "yy"] {

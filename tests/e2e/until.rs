@@ -1,7 +1,7 @@
 //! `cosim run --until-coverage`: a run ends at its coverage goal, in the same way everywhere.
 
 use crate::common::{
-    assert_error_at, assert_same_run, code, json, patched_rtl, project, run, text,
+    assert_code, assert_error_at, assert_same_run, code, json, patched_rtl, project, run, text,
 };
 use serde_json::Value;
 use std::fs;
@@ -72,16 +72,14 @@ fn conflicting_options_are_refused_with_the_reason() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     for more in [["--min-coverage", "90"], ["--case", "qp/spec/default/1"]] {
-        let output = run_into(&out, &[&["--until-coverage", "90"][..], &more].concat());
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&run_into(&out, &[&["--until-coverage", "90"][..], &more].concat()), 2);
     }
     for wrong in ["101", "-1", "all"] {
         let output = run_into(&out, &["--block", "qp", "--until-coverage", wrong]);
         assert_error_at(&output, "E0101", "0 to 100");
     }
     for wrong in ["qp/spec/default/1~6", "qp/spec/default/1~"] {
-        let output = run(["run", "--case", wrong]);
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_code(&run(["run", "--case", wrong]), 2);
     }
     assert!(!out.exists());
 }
@@ -98,7 +96,7 @@ fn a_case_that_fails_is_run_again_like_any_other() {
     let arguments = ["--block", "qp", "--rtl", rtl, "--until-coverage", "100", "--cases", "40"];
     let quick = ["--no-shrink", "--no-waves", "--format", "json"];
     let output = run_into(&out, &[&arguments[..], &quick].concat());
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let commands = printed["commands"].as_object().unwrap();
     assert!(!commands.is_empty());
@@ -134,7 +132,6 @@ fn shards_and_a_coverage_goal_exclude_each_other() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let until = ["--block", "qp", "--until-coverage", "50", "--shard", "1/2"];
-    let output = run_into(&out, &until);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&run_into(&out, &until), 2);
     assert!(!out.exists());
 }

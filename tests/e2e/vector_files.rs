@@ -1,6 +1,6 @@
 //! Vector files: which files of a folder are vectors, and what is refused before it is read.
 
-use crate::common::{code, files, project, run, text};
+use crate::common::{assert_code, code, files, project, run, text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +21,7 @@ fn pipe(path: &Path) {
 fn replayed<P: AsRef<Path>>(vectors: &[P]) -> (usize, String) {
     let options = ["replay", "--fixes", "spec", "--format", "json"].map(Path::new);
     let output = run(options.into_iter().chain(vectors.iter().map(AsRef::as_ref)));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     let reports: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
     (reports.len(), String::from_utf8(output.stderr).unwrap())
 }
@@ -29,7 +29,7 @@ fn replayed<P: AsRef<Path>>(vectors: &[P]) -> (usize, String) {
 #[track_caller]
 fn refused(path: &Path, expected: &str) {
     let output = run([Path::new("replay"), path]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&output, 2);
     assert!(text(&output).contains(expected), "{}", text(&output));
     assert!(output.stdout.is_empty(), "nothing was replayed: {}", text(&output));
 }

@@ -1,6 +1,6 @@
 //! Every verdict, each with a DUT that causes it.
 
-use crate::common::{assert_error_at, changed_rtl, code, json, run, text};
+use crate::common::{assert_code, assert_error_at, changed_rtl, json, run, text};
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
 use cosim::blocks::thread2::{Thread2, layout};
@@ -187,7 +187,7 @@ fn rtl_that_calls_finish_crashes_its_cases_and_the_run_continues() {
     let rtl = rtl.path().to_str().unwrap();
     let arguments = ["run", "--rtl", rtl, "--cases", "4", "--fixes", "repaired", "--out", out];
     let output = run(arguments.iter().chain(&["--no-shrink", "--no-waves"]));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("the RTL called $finish"), "{}", text(&output));
     let totals = &json(&folder.path().join("results.json"))["totals"];
     let [crashed, matched] = ["crashed", "matched"].map(|name| totals[name].as_u64().unwrap());
@@ -208,7 +208,7 @@ fn rtl_that_does_not_verilate_shows_verilators_message_and_exits_2() {
 fn rtl_with_a_truncated_port_is_refused_by_name() {
     let rtl = changed_rtl(TOP_FILE, "[23:0]  rq_offset_din", "[22:0]  rq_offset_din");
     let output = run(["run", "--rtl", rtl.path().to_str().unwrap(), "--out", "/nowhere/x"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_code(&output, 2);
     let expected = "rq_offset_din: output of 23 bits, expected output of 24 bits";
     assert!(text(&output).contains(expected), "{}", text(&output));
 }
@@ -234,7 +234,7 @@ fn a_failure_prints_a_command_that_shows_it_again() {
         out.to_str().unwrap(),
     ];
     let output = run(arguments);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     let printed = text(&output);
     let line = printed
         .lines()
@@ -244,8 +244,7 @@ fn a_failure_prints_a_command_that_shows_it_again() {
     let again = folder.path().join("again");
     let mut again_arguments: Vec<&str> = words[1..].to_vec();
     again_arguments.extend(["--no-waves", "--out", again.to_str().unwrap()]);
-    let repeated = run(&again_arguments);
-    assert_eq!(code(&repeated), 1, "{}", text(&repeated));
+    assert_code(&run(&again_arguments), 1);
     let case = |folder: &std::path::Path| {
         let results = json(&folder.join("results.json"));
         let cases = results["cases"].as_array().unwrap().clone();

@@ -1,8 +1,8 @@
 //! Waveforms contain both models, and are complete after a match, a mismatch, a hang and ^C.
 
 use crate::common::{
-    assert_error_at, code, cosim, files, is_longer, json, patched_rtl, project, run, text,
-    wait_until,
+    assert_code, assert_error_at, code, cosim, files, is_longer, json, patched_rtl, project, run,
+    text, wait_until,
 };
 use cosim::PROGRAM;
 use cosim::blocks::thread2::{Thread2, rows};
@@ -120,7 +120,7 @@ fn both_formats_hold_both_models() {
         let trace = folder.path().join(name);
         let arguments = ["replay", vector.to_str().unwrap(), "--trace-all", "--trace"];
         let output = run(arguments.iter().copied().chain([trace.to_str().unwrap()]));
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         check_both_models(&trace, 0..cycles(&output));
     }
 }
@@ -150,7 +150,7 @@ fn a_window_around_the_end_is_traced_by_default() {
     let trace = folder.path().join("window.fst");
     let arguments = ["replay", vector.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
     let output = run(arguments);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&output, 0);
     check_both_models(&trace, last_of(cycles(&output)));
 }
 
@@ -166,8 +166,7 @@ fn a_trace_is_whole_after_a_mismatch() {
     let folder = TempDir::new().unwrap();
     let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("run"));
     let arguments = ["run", "--max-failures", "1", "--rtl", rtl.to_str().unwrap(), "--out"];
-    let output = run(arguments.iter().copied().chain([out.to_str().unwrap()]));
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run(arguments.iter().copied().chain([out.to_str().unwrap()])), 1);
     let waves = files(&out.join("failures"), "fst");
     assert_eq!(waves.len(), 1, "the failing case was traced by itself");
     let mut wave = read(&waves[0]).unwrap();
@@ -184,8 +183,7 @@ fn a_trace_is_whole_after_a_hang() {
     let trace = folder.path().join("hang.vcd");
     let vector = hangs.into_iter().next().expect("a hang is recorded in the corpus");
     let arguments = ["replay", vector.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
-    let output = run(arguments);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&run(arguments), 1);
     let mut wave = read(&trace).unwrap();
     let states = values(&mut wave, &GOLDEN, "state");
     assert_eq!(as_text(&states.last().unwrap().1), "DATA_UNIT_s");
@@ -268,8 +266,7 @@ fn a_case_of_a_run_can_be_traced_by_its_name() {
     let (out, trace) = (folder.path().join("run"), folder.path().join("case.fst"));
     let [out, path] = [&out, &trace].map(|path| path.to_str().unwrap());
     let case = ["run", "--case", "thread2/repaired/ring/3", "--packets", "64", "--out", out];
-    let output = run(case.iter().chain(&["--trace", path]));
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(case.iter().chain(&["--trace", path])), 0);
     let results = json(&folder.path().join("run/results.json"));
     check_both_models(&trace, last_of(results["totals"]["cycles"].as_u64().unwrap()));
     let all = folder.path().join("all.fst");
@@ -280,8 +277,7 @@ fn a_case_of_a_run_can_be_traced_by_its_name() {
     assert_eq!(code(&run(whole.iter().chain(&["--trace", all]))), 0);
     assert_eq!(read(all).unwrap().time_table()[0], 0);
     assert_eq!(code(&run(["run", "--case", "thread2/repaired/ring/3", "--trace-all"])), 2);
-    let several = run(["run", "--case", "thread2/all/ring/3", "--trace", path]);
-    assert_eq!(code(&several), 2, "{}", text(&several));
+    assert_code(&run(["run", "--case", "thread2/all/ring/3", "--trace", path]), 2);
     assert_eq!(code(&run(["run", "--trace", path])), 2);
 }
 

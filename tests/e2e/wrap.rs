@@ -2,7 +2,8 @@
 //! interfaces, parameters.
 
 use crate::common::{
-    assert_error_at, cargo_outside, code, json, models, program_outside, project, run_in, text,
+    assert_code, assert_error_at, cargo_outside, code, json, models, program_outside, project,
+    run_in, text,
 };
 use crate::export::icarus;
 use std::fs;
@@ -36,7 +37,7 @@ impl NewCrate {
         let folder = TempDir::new().unwrap();
         write(&folder.path().join("given.sv"), rtl);
         let output = run_in(folder.path(), &[&["new", name, "given.sv"], arguments].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(&output, 0);
         (Self { folder, name }, text(&output))
     }
 
@@ -468,8 +469,10 @@ fn whole_source_folders_are_given() {
         ("whole", &["--rtl", "project", "+incdir+project/inc", "+libext+.vlib"][..]),
         ("list", &["-F", "project/files.f"]),
     ] {
-        let output = run_in(folder.path(), &[&["new", name, "--top", "top"], arguments].concat());
-        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert_code(
+            &run_in(folder.path(), &[&["new", name, "--top", "top"], arguments].concat()),
+            0,
+        );
         let copied = fs::read_dir(folder.path().join(name).join("rtl")).unwrap();
         let mut copied: Vec<String> =
             copied.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

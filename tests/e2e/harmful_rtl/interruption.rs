@@ -2,7 +2,7 @@
 //! does not depend on timing.
 
 use super::{RTL, are_gone, marked, marks, send, wait_for};
-use crate::common::{code, json, program, project, text, wait_until};
+use crate::common::{assert_code, json, program, project, text, wait_until};
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn interrupted(mut child: Child) -> Output {
     send(&child, Signal::INT);
     wait_for("the command goes on", || child.try_wait().unwrap().is_some());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert_code(&output, 130);
     output
 }
 
@@ -41,8 +41,7 @@ fn an_interruption_is_heard_while_a_vector_is_at_work_that_never_returns() {
     // Compile the models first, so that the RTL is running when the signal arrives.
     for arguments in [&["replay", "--trace", trace][..], &["explain"]] {
         let environment = [("HARM_BUG", "1")];
-        let output = start(&vector, arguments, &environment).wait_with_output().unwrap();
-        assert_eq!(code(&output), 1, "{}", text(&output));
+        assert_code(&start(&vector, arguments, &environment).wait_with_output().unwrap(), 1);
     }
     fs::remove_file(trace).unwrap();
     // The second model determines how the first failed.
@@ -105,7 +104,7 @@ fn an_interrupted_shrink_writes_its_best_vector() {
     interrupted(child);
     let small = large.with_extension("shrunk.json");
     let again = start(&small, &["replay"], &[("HARM_BUG", "1")]).wait_with_output().unwrap();
-    assert_eq!(code(&again), 1, "{}", text(&again));
+    assert_code(&again, 1);
     assert!(text(&again).contains("(as recorded)"), "{}", text(&again));
     // The bug shows from cycle 60 on, so the window of packets before that cycle fails.
     let packets = json(&small)["stimulus"]["traffic"]["packets"].as_array().unwrap().len();

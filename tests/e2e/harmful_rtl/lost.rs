@@ -1,6 +1,7 @@
 //! Workers lost to causes outside the RTL: the verdict is still that of the RTL.
 
-use super::{Child, Signal, code, json, run, start, text, wait_until};
+use super::{Child, Signal, json, run, start, text, wait_until};
+use crate::common::assert_code;
 use rustix::process::{Pid, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -10,15 +11,13 @@ use tempfile::TempDir;
 /// The results of an undisturbed run.
 fn undisturbed(folder: &Path) -> Vec<u8> {
     let out = folder.join("undisturbed");
-    let output = run(&out, &[], &["--cases", "8"]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&run(&out, &[], &["--cases", "8"]), 0);
     fs::read(out.join("results.json")).unwrap()
 }
 
 /// Checks that the run passed as if undisturbed, and reports how its one worker was lost.
 fn is_unharmed(out: &Path, child: Child, expected: &[u8], how: &str) {
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&child.wait_with_output().unwrap(), 0);
     assert_eq!(fs::read(out.join("results.json")).unwrap(), expected, "the same bytes");
     let lost = json(&out.join("timing.json"))["lost_workers"].clone();
     assert_eq!(lost["count"], 1, "{lost}");
@@ -56,11 +55,10 @@ fn too_many_killed_workers_end_the_run() {
     let out = folder.path().join("run");
     let more = ["--cases", "2", "--threads", "1", "--no-sandbox"];
     let output = run(&out, &[("HARM", "kill")], &more);
-    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert_code(&output, 3);
     assert!(text(&output).contains("SIGKILL"), "{}", text(&output));
     assert!(!out.join("results.json").exists());
-    let output = crate::common::run(["resume", out.to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_code(&crate::common::run(["resume", out.to_str().unwrap()]), 0);
     let results: Value = json(&out.join("results.json"));
     assert_eq!(results["totals"]["cases"], 2);
 }
@@ -72,6 +70,6 @@ fn a_repeated_termination_is_a_verdict() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let output = run(&out, &[("HARM", "term")], &["--cases", "1", "--no-shrink", "--no-waves"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("crashed: process killed by SIGTERM"), "{}", text(&output));
 }

@@ -1,7 +1,7 @@
 //! The sandbox: by default, RTL can do nothing to the machine.
 
 use super::{code, cosim, json, run, text};
-use crate::common::{files, of_a_block};
+use crate::common::{assert_code, files, of_a_block};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -40,7 +40,7 @@ fn failing_run(folder: &Path, more: &[&str]) -> (Output, PathBuf) {
     let fixed = ["run", "--scenario", "smoke", "--fixes", "spec", "--packets", "64"];
     let rest = ["--cases", "1", "--max-failures", "1", "--out", "out"];
     let output = escape(folder, &[&fixed[..], &rest, more].concat());
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     let results = json(&folder.join("out/results.json"));
     let vector = results["failures"][0]["vector"].as_str().unwrap();
     (output, folder.join("out").join(vector))
@@ -96,6 +96,6 @@ fn rtl_that_kills_itself_is_a_verdict_in_a_sandbox() {
     let folder = TempDir::new().unwrap();
     let output =
         run(&folder.path().join("run"), &[("HARM", "kill")], &["--cases", "1", "--no-shrink"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_code(&output, 1);
     assert!(text(&output).contains("crashed: process killed by SIGSYS"), "{}", text(&output));
 }
