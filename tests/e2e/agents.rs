@@ -136,23 +136,18 @@ fn interfaces_of_several_clocks_get_agents() {
     }
 }
 
-/// Do the guides show the files of `examples/uart`, which builds and passes, and is one found when
+/// Do the guides show lines of `examples/uart`, which builds and passes, and is one found when
 /// its RTL is broken?
 #[test]
 fn the_guides_show_an_example_that_passes() {
-    for (page, files) in [
-        ("own-agent", &["rtl/UartRx.sv", "src/receiver.rs"][..]),
-        ("register-bus", &["rtl/Timer.sv", "src/timer.rs"]),
-    ] {
+    for (page, file) in [("own-agent", "src/receiver.rs"), ("register-bus", "src/timer.rs")] {
         let path = project().join("docs/how-to").join(page).with_extension("md");
         let shown = fs::read_to_string(path).unwrap();
-        let lines = shown.lines().count();
-        assert!(lines <= 250, "{page} has {lines} lines");
-        for file in files {
-            let file = fs::read_to_string(project().join("examples/uart").join(file)).unwrap();
-            for part in file.split_inclusive("\n\n") {
-                assert!(shown.contains(part.trim_end()), "{page} differs: {part}");
-            }
+        let file = fs::read_to_string(project().join("examples/uart").join(file)).unwrap();
+        let blocks: Vec<&str> = shown.split("```").skip(1).step_by(2).collect();
+        assert!(!blocks.is_empty(), "{page} shows no code");
+        for line in blocks.iter().flat_map(|block| block.lines().skip(1)).map(str::trim) {
+            assert!(line.starts_with("// ") || file.contains(line), "{page} differs: {line}");
         }
     }
     let outside = Outside::copy_of("uart");

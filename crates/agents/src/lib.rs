@@ -51,8 +51,6 @@ mod memory_check;
 pub mod memory_port;
 mod names;
 mod operations;
-#[cfg(test)]
-mod pages;
 pub mod ports;
 mod scenarios;
 pub mod stream;

@@ -4,6 +4,7 @@
 
 mod connected;
 mod coverage;
+mod pages;
 mod rules;
 
 use crate::agent::Interface;

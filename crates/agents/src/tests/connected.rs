@@ -11,10 +11,13 @@ use crate::axi4::{
     Axi4Access, Axi4Address, Axi4Manager, Axi4Operation, Axi4Subordinate, Axi4SubordinateTraffic,
     Axi4Traffic, Axi4Weights,
 };
+use crate::handshake::{HandshakePins, HandshakeTraffic, HandshakeWeights};
+use crate::inputs::{InputTraffic, InputWeights};
 use crate::interrupt::{InterruptSink, InterruptSource, InterruptTraffic};
 use crate::memory_check::MemoryCheck;
 use crate::memory_port::{MemoryPortManager, MemoryPortSubordinate};
 use crate::operations::BusAccess;
+use crate::scenarios::default_scenarios;
 use crate::stream::{StreamBeat, StreamSink, StreamSource, StreamTraffic, StreamWeights};
 use crate::target::{Access, Response, Target};
 use crate::testing::{full_speed, rng, runs_with_any_outputs};
@@ -57,13 +60,30 @@ fn connect<'a, M: Pins, S: Pins, A: Agent<'a, M, S>, B: Agent<'a, S, M, Pins = A
     panic!("{:?}", manager.in_flight());
 }
 
+/// Checks that each default scenario draws legal traffic for an agent.
+fn scenarios_draw_legal_traffic<P, A: AgentTraffic<P>>(
+    pins: &P,
+    seed: u64,
+    weights: &A::Weights,
+    reset: Percent,
+) {
+    let rng = &mut rng(seed);
+    for scenario in default_scenarios(true, false, 1, |pace, _, _| weights.clone().paced(pace)) {
+        let traffic = A::draw(&scenario.weights, pins, 60, reset, rng);
+        assert_eq!(traffic.check(), Ok(()), "{}", scenario.name);
+    }
+}
+
 /// Draws a traffic for both sides, and checks that it is legal and survives JSON.
 fn drawn<P, A, B>(pins: &P, seed: u64, weights: &A::Weights, reset: u64) -> (A, B)
 where
     A: AgentTraffic<P> + Serialize + DeserializeOwned,
     B: AgentTraffic<P>,
 {
-    let (rng, reset) = (&mut rng(seed), Percent::new(reset));
+    let reset = Percent::new(reset);
+    scenarios_draw_legal_traffic::<P, A>(pins, seed, weights, reset);
+    scenarios_draw_legal_traffic::<P, B>(pins, seed, &B::Weights::default(), reset);
+    let rng = &mut rng(seed);
     let traffic = A::draw(weights, pins, 60, reset, rng);
     assert_eq!(traffic.check(), Ok(()));
     let text = serde_json::to_string(&traffic).unwrap();
@@ -664,4 +684,20 @@ mod interrupt {
             runs_with_any_outputs::<S, M, Sink<'_>>(pins, &delays);
         }
     }
+}
+
+#[test]
+fn default_scenarios_of_channels_and_inputs_draw_legal_traffic() {
+    const PIN: Pin<super::apb::M> = Pin::of("", "pwdata");
+    const CHANNEL: HandshakePins<super::apb::M, super::apb::S> = HandshakePins {
+        valid: Pin::of("", "psel"),
+        is_valid_low: false,
+        ready: Some(Pin::of("", "pready")),
+        is_ready_low: false,
+        payload: &[PIN],
+    };
+    let reset = Percent::new(3);
+    let source = HandshakeWeights::default();
+    scenarios_draw_legal_traffic::<_, HandshakeTraffic>(&CHANNEL, 1, &source, reset);
+    scenarios_draw_legal_traffic::<_, InputTraffic>(&PIN, 1, &InputWeights::default(), reset);
 }
