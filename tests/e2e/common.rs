@@ -517,3 +517,94 @@ pub fn assert_same_run(whole: &Path, other: &Path) {
         assert!(left == right, "{} is another one in {}", name.display(), other.display());
     }
 }
+
+/// A temporary folder in which commands are typed. Paths in them are relative to it.
+pub struct Place(TempDir);
+
+impl Place {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder"))
+    }
+
+    /// A folder that has the RTL of all blocks, with a bug of `tests/bad_rtl`, in `rtl`.
+    pub fn with_bug(bug: &str) -> Self {
+        Self(patched_rtl(&project().join(format!("tests/bad_rtl/{bug}.patch"))))
+    }
+
+    /// A folder that has the RTL of all blocks, with `from` replaced by `to` in one file, in `rtl`.
+    pub fn with_change(file: &str, from: &str, to: &str) -> Self {
+        let place = Self::new();
+        fs::rename(changed_rtl(file, from, to).keep(), place.path("rtl")).expect("a folder");
+        place
+    }
+
+    /// A file or folder below.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// Writes a file, and the folders around it.
+    pub fn write(&self, name: &str, text: &str) {
+        fs::create_dir_all(self.path(name).parent().expect("a folder")).expect("a folder");
+        fs::write(self.path(name), text).expect("a file");
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        json(&self.path(name))
+    }
+
+    /// Runs `cosim` with the words of a line, for `thread2` unless they name a block.
+    #[track_caller]
+    pub fn run(&self, line: &str) -> Output {
+        let words = shlex::split(line).expect("quotes in pairs");
+        cosim().current_dir(self.0.path()).args(of_a_block(words)).output().expect("it runs")
+    }
+
+    /// [`Place::run`], whose exit code must be `code`. Returns what is printed.
+    #[track_caller]
+    pub fn exits(&self, code: i32, line: &str) -> String {
+        let output = self.run(line);
+        assert_code(&output, code);
+        text(&output)
+    }
+
+    /// [`Place::run`], which must fail with this error and name `words`.
+    #[track_caller]
+    pub fn fails(&self, number: &str, words: &str, line: &str) {
+        assert_error_at(&self.run(line), number, words);
+    }
+
+    /// [`Place::exits`] with JSON, which is returned.
+    #[track_caller]
+    pub fn json_of(&self, code: i32, line: &str) -> Value {
+        let output = self.run(&format!("{line} --format json"));
+        assert_code(&output, code);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
+    }
+
+    /// Runs `git` with the words of a line.
+    #[track_caller]
+    pub fn git(&self, line: &str) -> String {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
+        let words = shlex::split(line).expect("quotes in pairs");
+        let output = git.args(words).current_dir(self.0.path()).output().expect("git runs");
+        assert_code(&output, 0);
+        text(&output)
+    }
+
+    /// The vectors of failures in a run directory.
+    pub fn vectors(&self, run: &str) -> Vec<String> {
+        let names = files(&self.path(run).join("failures"), "json");
+        names.iter().map(|path| path.display().to_string()).collect()
+    }
+}
