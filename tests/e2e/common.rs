@@ -15,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 use verilated_build::Kept;
@@ -600,6 +600,43 @@ impl Place {
         let output = git.args(words).current_dir(self.0.path()).output().expect("git runs");
         assert_code(&output, 0);
         text(&output)
+    }
+
+    /// `cosim` with the words of a line, not yet started.
+    pub fn command(&self, line: &str) -> std::process::Command {
+        let mut command = program();
+        let words = shlex::split(line).expect("quotes in pairs");
+        command.current_dir(self.0.path()).args(of_a_block(words));
+        command
+    }
+
+    /// Starts [`Place::command`] without its output.
+    pub fn start(&self, line: &str) -> Child {
+        let mut command = self.command(line);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs")
+    }
+
+    /// The names in a folder, sorted. `""` is the place itself.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    /// Replaces `from`, which must be there, by `to` once.
+    #[track_caller]
+    pub fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = self.text(name);
+        assert!(text.contains(from), "{name} has no `{from}`");
+        self.write(name, &text.replacen(from, to, 1));
+    }
+
+    /// [`assert_same_run`] of two run directories.
+    #[track_caller]
+    pub fn same_run(&self, whole: &str, other: &str) {
+        assert_same_run(&self.path(whole), &self.path(other));
     }
 
     /// The vectors of failures in a run directory.
