@@ -529,7 +529,12 @@ impl Place {
 
     /// A folder that has the RTL of all blocks, with a bug of `tests/bad_rtl`, in `rtl`.
     pub fn with_bug(bug: &str) -> Self {
-        Self(patched_rtl(&project().join(format!("tests/bad_rtl/{bug}.patch"))))
+        Self::with_patch(&format!("bad_rtl/{bug}"))
+    }
+
+    /// A folder that has the RTL of all blocks, with a patch of `tests`, in `rtl`.
+    pub fn with_patch(patch: &str) -> Self {
+        Self(patched_rtl(&project().join(format!("tests/{patch}.patch"))))
     }
 
     /// A folder that has the RTL of all blocks, with `from` replaced by `to` in one file, in `rtl`.
@@ -565,8 +570,18 @@ impl Place {
     /// Runs `cosim` with the words of a line, for `thread2` unless they name a block.
     #[track_caller]
     pub fn run(&self, line: &str) -> Output {
-        let words = shlex::split(line).expect("quotes in pairs");
-        cosim().current_dir(self.0.path()).args(of_a_block(words)).output().expect("it runs")
+        self.command(line).output().expect("it runs")
+    }
+
+    /// The command of [`Place::run`]. A line may begin with variables, as in a shell.
+    pub fn command(&self, line: &str) -> std::process::Command {
+        let mut variables = shlex::split(line).expect("quotes in pairs");
+        let first = variables.iter().take_while(|word| word.contains('=')).count();
+        let words = of_a_block(variables.split_off(first));
+        let mut command = program();
+        command.envs(variables.iter().filter_map(|word| word.split_once('=')));
+        command.current_dir(self.0.path()).args(words);
+        command
     }
 
     /// [`Place::run`], whose exit code must be `code`. Returns what is printed.
