@@ -617,14 +617,6 @@ impl Place {
         text(&output)
     }
 
-    /// `cosim` with the words of a line, not yet started.
-    pub fn command(&self, line: &str) -> std::process::Command {
-        let mut command = program();
-        let words = shlex::split(line).expect("quotes in pairs");
-        command.current_dir(self.0.path()).args(of_a_block(words));
-        command
-    }
-
     /// Starts [`Place::command`] without its output.
     pub fn start(&self, line: &str) -> Child {
         let mut command = self.command(line);
