@@ -1,31 +1,24 @@
 //! Waveforms contain both models, and are complete after a match, a mismatch, a hang and ^C.
 
-use crate::common::{
-    assert_code, assert_error_at, code, cosim, files, is_longer, json, patched_rtl, project, run,
-    text, wait_until,
-};
+use crate::common::{Place, files, is_longer, json, project, wait_until};
 use cosim::PROGRAM;
 use cosim::blocks::thread2::{Thread2, rows};
 use cosim_core::harness::Explain;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
+use std::path::Path;
+use std::process::Command;
 use walkdir::WalkDir;
 use wellen::simple::{Waveform, read};
 
-/// A passing vector of some length.
-fn saved_vector(folder: &Path) -> PathBuf {
-    let out = folder.join("run");
-    let arguments = ["run", "--cases", "1", "--scenario", "smoke", "--fixes", "repaired"];
-    let more = ["--packets", "64", "--save-vectors", "1", "--out", out.to_str().unwrap()];
-    assert_eq!(code(&run(arguments.iter().chain(&more))), 0);
-    files(&out.join("saved"), "json").remove(0)
+/// A passing vector of a run with these options.
+fn saved_vector(place: &Place, options: &str) -> String {
+    place.exits(0, &format!("run --cases 1 --save-vectors 1 --out run {options}"));
+    files(&place.path("run/saved"), "json").remove(0).display().to_string()
 }
 
 /// The values of a signal, by path.
-fn values(wave: &mut Waveform, path: &[&str], name: &str) -> Vec<(u64, String)> {
+pub fn values(wave: &mut Waveform, path: &[&str], name: &str) -> Vec<(u64, String)> {
     let variable = wave.hierarchy().lookup_var(path, name);
     let variable = variable.unwrap_or_else(|| panic!("no signal {path:?} {name}"));
     let reference = wave.hierarchy()[variable].signal_ref();
@@ -44,15 +37,8 @@ fn as_text(bits: &str) -> String {
 }
 
 const TOP: [&str; 2] = ["TOP", "cosim_top"];
-const DUT: [&str; 3] = ["TOP", "cosim_top", "dut"];
-const GOLDEN: [&str; 3] = ["TOP", "cosim_top", "golden"];
-
-/// The number of cycles in the output of a command.
-fn cycles(output: &Output) -> u64 {
-    let text = text(output);
-    let (before, _) = text.split_once(" cycles").expect("the number of cycles is said");
-    before.rsplit(' ').next().unwrap().parse().unwrap()
-}
+pub const DUT: [&str; 3] = ["TOP", "cosim_top", "dut"];
+pub const GOLDEN: [&str; 3] = ["TOP", "cosim_top", "golden"];
 
 /// Checks that a waveform contains both models in exactly these cycles.
 fn check_both_models(path: &Path, expected: Range<u64>) {
@@ -114,44 +100,38 @@ fn at(changes: &[(u64, String)], time: u64) -> String {
 
 #[test]
 fn both_formats_hold_both_models() {
-    let folder = TempDir::new().unwrap();
-    let vector = saved_vector(folder.path());
-    for name in ["all.fst", "all.vcd"] {
-        let trace = folder.path().join(name);
-        let arguments = ["replay", vector.to_str().unwrap(), "--trace-all", "--trace"];
-        let output = run(arguments.iter().copied().chain([trace.to_str().unwrap()]));
-        assert_code(&output, 0);
-        check_both_models(&trace, 0..cycles(&output));
+    let place = Place::new();
+    let vector = saved_vector(&place, "--scenario smoke --fixes repaired --packets 64");
+    // A window around the end is traced by default.
+    for (name, more) in [("all.fst", "--trace-all"), ("all.vcd", "--trace-all"), ("end.fst", "")] {
+        let printed = place.exits(0, &format!("replay {vector} --trace {name} {more}"));
+        let (before, _) = printed.split_once(" cycles").expect("the number of cycles");
+        let cycles: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+        let all = if more.is_empty() { last_of(cycles) } else { 0..cycles };
+        check_both_models(&place.path(name), all);
     }
+    // An unwritable path and another ending are refused before the work.
+    let replay = format!("replay --fixes spec {vector} --trace");
+    let shrink = format!("shrink --fixes spec {vector} --out");
+    place.exits(2, &format!("{replay} /nowhere/x.fst"));
+    place.exits(2, &format!("{shrink} /nowhere/x.json"));
+    place.exits(2, &format!("{shrink} run"));
+    place.fails("E0604", ".fst or .vcd", &format!("replay {vector} --trace x.png"));
 }
 
 /// Tests all port names.
 #[test]
 fn every_block_has_waves_and_can_be_explained() {
-    let folder = TempDir::new().unwrap();
+    let place = Place::new();
     for block in PROGRAM.blocks {
-        let corpus = files(&project().join("vectors").join(block.info().name), "json");
-        let vector = corpus.first().unwrap().to_str().unwrap();
-        let profile = &block.info().profiles[0].name;
-        let explained = run(["explain", "--fixes", profile, vector]);
-        assert_eq!(code(&explained), 0, "{vector}: {}", text(&explained));
-        let trace = folder.path().join(format!("{}.vcd", block.info().name));
-        let arguments = ["replay", "--fixes", profile, "--trace", trace.to_str().unwrap(), vector];
-        let output = run(arguments);
-        assert_eq!(code(&output), 0, "{vector}: {}", text(&output));
-        assert!(!values(&mut read(&trace).unwrap(), &GOLDEN, "rule").is_empty(), "{vector}");
+        let (name, profile) = (block.info().name, &block.info().profiles[0].name);
+        let corpus = files(&project().join("vectors").join(name), "json");
+        let vector = format!("--fixes {profile} {}", corpus[0].display());
+        place.exits(0, &format!("explain {vector}"));
+        place.exits(0, &format!("replay --trace {name}.vcd {vector}"));
+        let mut wave = read(place.path(&format!("{name}.vcd"))).unwrap();
+        assert!(!values(&mut wave, &GOLDEN, "rule").is_empty(), "{vector}");
     }
-}
-
-#[test]
-fn a_window_around_the_end_is_traced_by_default() {
-    let folder = TempDir::new().unwrap();
-    let vector = saved_vector(folder.path());
-    let trace = folder.path().join("window.fst");
-    let arguments = ["replay", vector.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
-    let output = run(arguments);
-    assert_code(&output, 0);
-    check_both_models(&trace, last_of(cycles(&output)));
 }
 
 /// The cycles that are traced if all match.
@@ -159,56 +139,28 @@ fn last_of(cycles: u64) -> Range<u64> {
     cycles - 50..cycles
 }
 
-#[test]
-fn a_trace_is_whole_after_a_mismatch() {
-    let patch = files(&project().join("tests/bad_rtl/thread2"), "patch").remove(8);
-    let rtl = patched_rtl(&patch);
-    let folder = TempDir::new().unwrap();
-    let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("run"));
-    let arguments = ["run", "--max-failures", "1", "--rtl", rtl.to_str().unwrap(), "--out"];
-    assert_code(&run(arguments.iter().copied().chain([out.to_str().unwrap()])), 1);
-    let waves = files(&out.join("failures"), "fst");
-    assert_eq!(waves.len(), 1, "the failing case was traced by itself");
-    let mut wave = read(&waves[0]).unwrap();
-    assert!(!values(&mut wave, &GOLDEN, "state").is_empty());
-}
-
 /// S0's hang (F5 is off, the WQE's last unit is consumed in MR_FOR_SEND_s) is in the corpus.
 #[test]
 fn a_trace_is_whole_after_a_hang() {
-    let hangs = files(&project().join("vectors/thread2"), "json")
-        .into_iter()
-        .filter(|path| json(path)["recorded"]["verdict"] == "hang");
-    let folder = TempDir::new().unwrap();
-    let trace = folder.path().join("hang.vcd");
-    let vector = hangs.into_iter().next().expect("a hang is recorded in the corpus");
-    let arguments = ["replay", vector.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
-    assert_code(&run(arguments), 1);
-    let mut wave = read(&trace).unwrap();
+    let place = Place::new();
+    let corpus = files(&project().join("vectors/thread2"), "json");
+    let mut hangs = corpus.iter().filter(|path| json(path)["recorded"]["verdict"] == "hang");
+    let vector = hangs.next().expect("a hang is recorded in the corpus").display();
+    place.exits(1, &format!("replay {vector} --trace hang.vcd"));
+    let mut wave = read(place.path("hang.vcd")).unwrap();
     let states = values(&mut wave, &GOLDEN, "state");
     assert_eq!(as_text(&states.last().unwrap().1), "DATA_UNIT_s");
 }
 
 #[test]
 fn a_trace_is_whole_after_an_interruption() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let arguments = ["run", "--cases", "1", "--scenario", "backpressure", "--fixes", "spec"];
-    let more = ["--packets", "20000", "--save-vectors", "1", "--out", out.to_str().unwrap()];
-    assert_eq!(code(&run(arguments.iter().chain(&more))), 0);
-    let vector = files(&out.join("saved"), "json").remove(0);
-    let trace = folder.path().join("cut.vcd");
-    let program = cosim();
-    let mut child = Command::new(program.get_program())
-        .args(["replay", vector.to_str().unwrap(), "--trace-all", "--trace"])
-        .arg(&trace)
-        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let place = Place::new();
+    let vector = saved_vector(&place, "--scenario backpressure --fixes spec --packets 20000");
+    let trace = place.path("cut.vcd");
+    let mut child = place.start(&format!("replay {vector} --trace-all --trace cut.vcd"));
     // Interrupt as soon as the trace grows. An incomplete trace is in a folder of its own.
     let partial = || {
-        let entries = WalkDir::new(folder.path()).into_iter().flatten();
+        let entries = WalkDir::new(place.path(".")).into_iter().flatten();
         let mut files = entries.filter(|entry| entry.path().extension() == Some("vcd".as_ref()));
         files.any(|entry| is_longer(entry.path(), 1_000_000))
     };
@@ -246,45 +198,15 @@ fn after_reset(changes: impl Iterator<Item = (u64, String)>) -> Vec<(u64, String
 }
 
 #[test]
-fn an_unwritable_path_is_refused_before_the_work() {
-    let folder = TempDir::new().unwrap();
-    let vector = saved_vector(folder.path());
-    let vector = vector.to_str().unwrap();
-    for arguments in [
-        ["replay", vector, "--trace", "/nowhere/x.fst"],
-        ["shrink", vector, "--out", "/nowhere/x.json"],
-        ["shrink", vector, "--out", folder.path().to_str().unwrap()],
-    ] {
-        let output = run(arguments.iter().chain(&["--fixes", "spec"]));
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
-    }
-}
-
-#[test]
 fn a_case_of_a_run_can_be_traced_by_its_name() {
-    let folder = TempDir::new().unwrap();
-    let (out, trace) = (folder.path().join("run"), folder.path().join("case.fst"));
-    let [out, path] = [&out, &trace].map(|path| path.to_str().unwrap());
-    let case = ["run", "--case", "thread2/repaired/ring/3", "--packets", "64", "--out", out];
-    assert_code(&run(case.iter().chain(&["--trace", path])), 0);
-    let results = json(&folder.path().join("run/results.json"));
-    check_both_models(&trace, last_of(results["totals"]["cycles"].as_u64().unwrap()));
-    let all = folder.path().join("all.fst");
-    let all = all.to_str().unwrap();
-    let out = folder.path().join("again");
-    let out = out.to_str().unwrap();
-    let whole = ["run", "--case", "thread2/repaired/ring/3", "--out", out, "--trace-all"];
-    assert_eq!(code(&run(whole.iter().chain(&["--trace", all]))), 0);
-    assert_eq!(read(all).unwrap().time_table()[0], 0);
-    assert_eq!(code(&run(["run", "--case", "thread2/repaired/ring/3", "--trace-all"])), 2);
-    assert_code(&run(["run", "--case", "thread2/all/ring/3", "--trace", path]), 2);
-    assert_eq!(code(&run(["run", "--trace", path])), 2);
-}
-
-#[test]
-fn another_ending_is_refused() {
-    let folder = TempDir::new().unwrap();
-    let vector = saved_vector(folder.path());
-    let output = run(["replay", vector.to_str().unwrap(), "--trace", "/tmp/x.png"]);
-    assert_error_at(&output, "E0604", ".fst or .vcd");
+    let place = Place::new();
+    let case = "run --case thread2/repaired/ring/3 --out";
+    place.exits(0, &format!("{case} run --packets 64 --trace case.fst"));
+    let totals = place.json("run/results.json")["totals"].clone();
+    check_both_models(&place.path("case.fst"), last_of(totals["cycles"].as_u64().unwrap()));
+    place.exits(0, &format!("{case} again --trace-all --trace all.fst"));
+    assert_eq!(read(place.path("all.fst")).unwrap().time_table()[0], 0);
+    place.exits(2, &format!("{case} none --trace-all"));
+    place.exits(2, "run --case thread2/all/ring/3 --trace case.fst");
+    place.exits(2, "run --trace case.fst");
 }
