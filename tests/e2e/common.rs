@@ -646,6 +646,22 @@ impl Place {
         assert_same_run(&self.path(whole), &self.path(other));
     }
 
+    /// Yosys behind lines of a shell script, as a variable for [`Place::command`].
+    pub fn yosys(&self, before: &str) -> String {
+        let real = std::env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
+        let path = script(&self.path("yosys"), &format!("{before}\nexec {real} \"$@\""));
+        format!("YOSYS={}", path.display())
+    }
+
+    /// A second solver that is missing, or gives no answer, as a variable for [`Place::command`].
+    pub fn without_solver(&self, is_missing: bool) -> String {
+        let path = match is_missing {
+            true => PathBuf::from("/nowhere/cadical"),
+            false => script(&self.path("cadical"), "exit 0"),
+        };
+        format!("CADICAL={}", path.display())
+    }
+
     /// The vectors of failures in a run directory.
     pub fn vectors(&self, run: &str) -> Vec<String> {
         let names = files(&self.path(run).join("failures"), "json");
