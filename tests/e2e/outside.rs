@@ -1,55 +1,129 @@
 //! A block in an external crate: a copy of `examples/arbiter` outside of the repository builds, and
 //! every command works on it.
 
-use crate::common::{cargo_outside, code, json, models, program_outside, project, text};
+use crate::common::{Place, assert_code, cargo_outside, code, program_outside, project, text};
 use crate::export::icarus;
-use std::fs;
-use std::path::Path;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
 use walkdir::WalkDir;
 
-/// A crate outside of the repository, and its program.
+/// A crate outside of the repository, and its program. Paths are relative to the crate.
 pub struct Outside {
-    folder: TempDir,
-    program: &'static str,
+    place: Place,
+    name: String,
+    path: PathBuf,
 }
 
 /// Leftovers of earlier builds in the example's folder, which a user's crate lacks.
 const LEFT: [&str; 3] = ["target", "runs", "Cargo.lock"];
 
 impl Outside {
-    /// A copy of the example `arbiter`.
-    pub fn copy() -> Self {
-        Self::copy_of("arbiter")
+    /// A crate in a place, and its program has the same name.
+    pub fn at(place: Place, name: &str) -> Self {
+        let path = place.path(name);
+        Self { place, name: name.to_owned(), path }
     }
 
     /// A copy of an example. Paths to the library lead back to the repository.
-    pub fn copy_of(program: &'static str) -> Self {
-        let folder = TempDir::new().unwrap();
-        let example = project().join("examples").join(program);
+    pub fn copy_of(name: &str) -> Self {
+        let outside = Self::at(Place::new(), name);
+        let example = project().join("examples").join(name);
         let is_wanted = |name: &std::ffi::OsStr| !LEFT.iter().any(|left| name == *left);
         for entry in
             WalkDir::new(&example).into_iter().filter_entry(|entry| is_wanted(entry.file_name()))
         {
             let entry = entry.unwrap();
-            let to = folder.path().join(entry.path().strip_prefix(&example).unwrap());
+            let to = outside.path().join(entry.path().strip_prefix(&example).unwrap());
             if entry.file_type().is_dir() {
-                fs::create_dir_all(to).unwrap();
+                std::fs::create_dir_all(to).unwrap();
             } else {
-                fs::copy(entry.path(), to).unwrap();
+                std::fs::copy(entry.path(), to).unwrap();
             }
         }
-        let manifest = folder.path().join("Cargo.toml");
-        let text = fs::read_to_string(&manifest).unwrap();
-        assert!(text.contains("\"../../core"), "{text}");
         let core = format!("\"{}", project().join("core").display());
-        fs::write(&manifest, text.replace("\"../../core", &core)).unwrap();
-        Self { folder, program }
+        let text = outside.text("Cargo.toml");
+        assert!(text.contains("\"../../core"), "{text}");
+        outside.write("Cargo.toml", &text.replace("\"../../core", &core));
+        outside
+    }
+
+    /// A copy of an example that is built, without builds of earlier copies.
+    #[track_caller]
+    pub fn built(name: &str) -> Self {
+        let outside = Self::copy_of(name);
+        outside.cargo(&["clean", "--package", name]);
+        outside.builds();
+        outside
+    }
+
+    /// Runs `cosim new` with more words on RTL in `given.sv`. Returns what is printed, too.
+    #[track_caller]
+    pub fn new(name: &str, rtl: &str, words: &str) -> (Self, String) {
+        let place = Place::new();
+        place.write("given.sv", rtl);
+        Self::in_place(place, name, &format!("given.sv {words}"))
+    }
+
+    /// Runs `cosim new` with more words in a place. Returns what is printed, too.
+    #[track_caller]
+    pub fn in_place(place: Place, name: &str, words: &str) -> (Self, String) {
+        let printed = place.exits(0, &format!("new {name} {words}"));
+        (Self::at(place, name), printed)
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
+    }
+
+    /// A path in the place.
+    fn file(&self, name: &str) -> String {
+        format!("{}/{name}", self.name)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.place.has(&self.file(name))
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        self.place.text(&self.file(name))
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        self.place.write(&self.file(name), text);
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        self.place.json(&self.file(name))
+    }
+
+    /// The vector of the first failure of a run.
+    #[track_caller]
+    pub fn vector(&self, run: &str) -> String {
+        let results = self.json(&format!("{run}/results.json"));
+        format!("{run}/{}", results["failures"][0]["vector"].as_str().unwrap())
+    }
+
+    /// Replaces text that is there once.
+    #[track_caller]
+    pub fn edit(&self, name: &str, changes: &[(&str, &str)]) {
+        let mut text = self.text(name);
+        for (from, to) in changes {
+            assert_eq!(text.matches(from).count(), 1, "{from}: {text}");
+            text = text.replace(from, to);
+        }
+        self.write(name, &text);
+    }
+
+    /// Writes a copy of a file of `rtl` to another folder, with replaced text.
+    #[track_caller]
+    pub fn plant(&self, folder: &str, file: &str, changes: &[(&str, &str)]) {
+        let mut text = self.text(&format!("rtl/{file}"));
+        for (from, to) in changes {
+            assert!(text.contains(from), "no `{from}`: {text}");
+            text = text.replace(from, to);
+        }
+        self.write(&format!("{folder}/{file}"), &text);
     }
 
     /// Runs Cargo in the crate.
@@ -57,14 +131,24 @@ impl Outside {
         cargo_outside(self.path()).args(arguments).output().unwrap()
     }
 
+    /// Builds the crate without a warning.
+    #[track_caller]
+    pub fn builds(&self) {
+        is_without_warnings(&self.cargo(&["build"]));
+    }
+
+    /// Like [`Outside::builds`], with clippy in place of the compiler to build and lint in one step.
+    #[track_caller]
+    pub fn lints(&self) {
+        let mut cargo = cargo_outside(self.path());
+        cargo.arg("build").env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+        is_without_warnings(&cargo.output().unwrap());
+    }
+
     /// Runs the program in the crate's folder.
     pub fn run(&self, arguments: &[&str]) -> Output {
-        program_outside(self.program)
-            .args(arguments)
-            .current_dir(self.path())
-            .env("COSIM_CACHE", models())
-            .output()
-            .unwrap()
+        let mut program = program_outside(&self.name);
+        program.args(arguments).current_dir(self.path()).output().unwrap()
     }
 
     /// Like [`Outside::run`]. Returns the output of a run that must end with `expected`.
@@ -74,75 +158,83 @@ impl Outside {
         assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
         text(&output)
     }
+
+    /// [`Outside::prints`] with the words of a line.
+    #[track_caller]
+    pub fn exits(&self, expected: i32, line: &str) -> String {
+        let words = shlex::split(line).expect("quotes in pairs");
+        self.prints(expected, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Exports a vector, and returns what its testbench prints in Icarus.
+    #[track_caller]
+    pub fn exported(&self, words: &str, bench: &str) -> String {
+        self.exits(0, &format!("export {words} -o {bench}"));
+        icarus(&self.path.join(bench))
+    }
+}
+
+#[track_caller]
+fn is_without_warnings(built: &Output) {
+    assert_code(built, 0);
+    assert!(!text(built).contains("warning"), "{}", text(built));
 }
 
 fn commands(outside: &Outside) {
-    let listed = outside.prints(0, &["list"]);
+    let listed = outside.exits(0, "list");
     assert!(listed.contains("arbiter: Arbiter, round robin"), "{listed}");
     assert!(!listed.contains("thread2"), "our blocks are not a stranger's: {listed}");
-    assert!(outside.prints(0, &["--version"]).starts_with("cosim 0.1.0"));
+    assert!(outside.exits(0, "--version").starts_with("cosim 0.1.0"));
 
-    let run = ["run", "--cases", "20", "--out", "run"];
-    assert!(outside.prints(0, &run).contains("PASS  arbiter"));
-    let results = json(&outside.path().join("run/results.json"));
+    assert!(outside.exits(0, "run --cases 20 --out run").contains("PASS  arbiter"));
+    let results = outside.json("run/results.json");
     assert_eq!(results["passed"], true);
     assert_eq!(results["run"]["block"], "arbiter");
 
-    let replayed = outside.prints(0, &["replay", "--expect-recorded", "vectors"]);
+    let replayed = outside.exits(0, "replay --expect-recorded vectors");
     assert!(replayed.contains("17 as expected, 0 not"), "{replayed}");
-    let explained = outside.prints(0, &["explain", "vectors/l4-cut-at-the-limit.json"]);
+    let cut = "vectors/l4-cut-at-the-limit.json";
+    let explained = outside.exits(0, &format!("explain {cut}"));
     assert!(explained.contains("matched"), "{explained}");
     // No linked model has this parameter, so its model is compiled and cached.
-    outside.prints(0, &["run", "--cases", "5", "--parameter", "MAX_BEATS=3", "--out", "three"]);
-    assert!(outside.prints(0, &["cache"]).contains("Arbiter"));
-    let limit = ["--parameter", "MAX_BEATS=3", "-o", "bench"];
-    outside.prints(0, &[&["export", "vectors/l4-cut-at-the-limit.json"][..], &limit].concat());
-    assert!(icarus(&outside.path().join("bench")).starts_with("PASS  "));
-    assert!(outside.prints(0, &["bench"]).contains("lock-step"));
+    outside.exits(0, "run --cases 5 --parameter MAX_BEATS=3 --out three");
+    assert!(outside.exits(0, "cache").contains("Arbiter"));
+    let simulated = outside.exported(&format!("{cut} --parameter MAX_BEATS=3"), "bench");
+    assert!(simulated.starts_with("PASS  "), "{simulated}");
+    assert!(outside.exits(0, "bench").contains("lock-step"));
 }
 
 /// A bug is found, shrunk, explained, replayed and blamed on the RTL.
 fn a_bug(outside: &Outside) {
+    outside.plant("bad", "Arbiter.v", &[]);
     let patch = outside.path().join("bad_rtl/05-cut-keeps-the-lock.patch");
-    let bad = outside.path().join("bad");
-    fs::create_dir(&bad).unwrap();
-    fs::copy(outside.path().join("rtl/Arbiter.v"), bad.join("Arbiter.v")).unwrap();
-    let patched =
-        Command::new("patch").args(["-p2", "-s", "-i"]).arg(patch).current_dir(bad).output();
-    assert!(patched.unwrap().status.success());
-    let run = ["run", "--rtl", "bad", "--no-shrink", "--max-failures", "1", "--out", "found"];
-    let found = outside.prints(1, &run);
+    let mut command = Command::new("patch");
+    command.args(["-p2", "-s", "-i"]).arg(patch).current_dir(outside.path().join("bad"));
+    assert_code(&command.output().unwrap(), 0);
+    let found = outside.exits(1, "run --rtl bad --no-shrink --max-failures 1 --out found");
     assert!(found.contains("the RTL violates the specification"), "{found}");
-    let results = json(&outside.path().join("found/results.json"));
-    let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
-    outside.prints(0, &["shrink", "--rtl", "bad", &vector, "--out", "small.json"]);
-    outside.prints(0, &["replay", "--rtl", "bad", "--expect-recorded", "small.json"]);
-    outside.prints(0, &["replay", "--rtl", "built-in", "small.json"]);
+    let vector = outside.vector("found");
+    outside.exits(0, &format!("shrink --rtl bad {vector} --out small.json"));
+    outside.exits(0, "replay --rtl bad --expect-recorded small.json");
+    outside.exits(0, "replay --rtl built-in small.json");
     // The number of packets follows from what a packet that is cut needs.
-    let small = json(&outside.path().join("small.json"));
+    let small = outside.json("small.json");
     let lists = small["stimulus"]["traffic"]["req"].as_array().unwrap();
     let packets: usize = lists.iter().map(|list| list.as_array().unwrap().len()).sum();
     assert!((1..=3).contains(&packets), "{small}");
-    outside.prints(0, &["export", "--rtl", "bad", "small.json", "-o", "small"]);
-    let simulated = icarus(&outside.path().join("small"));
+    let simulated = outside.exported("--rtl bad small.json", "small");
     let verdict = &small["recorded"];
     let place = format!("cycle {}: {} is", verdict["cycle"], verdict["port"].as_str().unwrap());
     assert!(simulated.starts_with(&format!("FAIL  mismatch at {place}")), "{simulated}");
-    let explained = outside.prints(1, &["explain", "--recorded-rtl", "small.json"]);
+    let explained = outside.exits(1, "explain --recorded-rtl small.json");
     assert!(explained.contains("L4") || explained.contains("F4"), "{explained}");
 }
 
 /// One test, because everything is built once.
 #[test]
 fn an_external_crate_builds_and_every_command_works() {
-    let outside = Outside::copy();
-    // Remove builds of earlier copies.
-    outside.cargo(&["clean", "--package", "arbiter"]);
-    let built = outside.cargo(&["build"]);
-    assert!(built.status.success(), "{}", text(&built));
-    assert!(!text(&built).contains("warning"), "{}", text(&built));
+    let outside = Outside::built("arbiter");
     commands(&outside);
     a_bug(&outside);
-    let tested = outside.cargo(&["test"]);
-    assert!(tested.status.success(), "{}", text(&tested));
+    assert_code(&outside.cargo(&["test"]), 0);
 }

@@ -1,38 +1,43 @@
 //! `examples/picorv32`: a core of a PyPI package, compared with an instruction-set model.
 
-use crate::common::{json, text};
+use crate::common::{assert_code, text};
 use crate::outside::Outside;
 use std::process::Command;
+
+/// A copy of an example with RTL of PyPI, which is built.
+#[track_caller]
+pub fn fetched(name: &str) -> Outside {
+    let outside = Outside::copy_of(name);
+    assert_code(&Command::new(outside.path().join("fetch")).output().unwrap(), 0);
+    outside.cargo(&["clean", "--package", name]);
+    outside.builds();
+    outside
+}
 
 /// All checks of the crate hold, all planted bugs are found, and the deviation that its README
 /// names is reproduced.
 #[test]
 #[ignore = "slow: fetches a package of PyPI and compiles a core for each planted bug"]
 fn a_core_is_compared_with_an_instruction_set_model() {
-    let outside = Outside::copy_of("picorv32");
-    let fetched = Command::new(outside.path().join("fetch")).output().unwrap();
-    assert!(fetched.status.success(), "{}", text(&fetched));
-    outside.cargo(&["clean", "--package", "picorv32"]);
-    let built = outside.cargo(&["build"]);
-    assert!(built.status.success(), "{}", text(&built));
-    assert!(!text(&built).contains("warning"), "{}", text(&built));
-    let printed = outside.prints(0, &["run", "--cases", "40", "--out", "good"]);
+    let outside = fetched("picorv32");
+    let printed = outside.exits(0, "run --cases 40 --out good");
     assert!(printed.contains("compared: every output as transactions"), "{printed}");
-    let results = json(&outside.path().join("good/results.json"));
-    assert_eq!(results["passed"], true);
-    outside.prints(0, &["replay", "--expect-recorded", "found"]);
-    let explained = outside.prints(1, &["explain", "found/fence-writes-rd.json"]);
+    assert_eq!(outside.json("good/results.json")["passed"], true);
+    outside.exits(0, "replay --expect-recorded found");
+    let explained = outside.exits(1, "explain found/fence-writes-rd.json");
     assert!(explained.contains("sw x5, 64(x0)"), "{explained}");
-    let tested = outside.cargo(&["test"]);
-    assert!(tested.status.success(), "{}", text(&tested));
+    assert_code(&outside.cargo(&["test"]), 0);
 }
 
-/// Without the RTL, the build says how to get it.
+/// Without the RTL, the builds of both examples say how to get it.
 #[test]
-#[ignore = "slow: compiles the build script of the example"]
-fn a_missing_core_is_reported() {
-    let outside = Outside::copy_of("picorv32");
-    let _ = std::fs::remove_file(outside.path().join("rtl/picorv32.v"));
-    let built = outside.cargo(&["build"]);
-    assert!(!built.status.success() && text(&built).contains("run ./fetch"), "{}", text(&built));
+#[ignore = "slow: compiles the build scripts of two examples"]
+fn missing_rtl_is_reported() {
+    for (name, file) in [("picorv32", "rtl/picorv32.v"), ("regblock", "rtl/regblock.sv")] {
+        let outside = Outside::copy_of(name);
+        let _ = std::fs::remove_file(outside.path().join(file));
+        let built = outside.cargo(&["build"]);
+        let printed = text(&built);
+        assert!(!built.status.success() && printed.contains("run ./fetch"), "{printed}");
+    }
 }
