@@ -1,26 +1,12 @@
 //! Shrinking and grouping: a shrunk vector shows only its cause, in bounded time, with the original
 //! bug.
 
-use crate::common::{assert_code, changed_rtl, code, json, patched_rtl, project, run};
+use crate::common::{Place, files, json, project};
 use serde_json::{Value, json as value};
-use std::fs;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
 const KEY: &str = "fetch_mr_ingress_head[MR_HEAD_KEY +: 32]            = mr_key;";
 const ADDRESS: &str = "fetch_mr_ingress_head[MR_HEAD_ADDR +: 64]           = mr_addr;";
-
-fn run_into(folder: &Path, rtl: &Path, arguments: &[&str]) -> Value {
-    let (out, rtl) = (folder.to_str().unwrap(), rtl.to_str().unwrap());
-    assert_code(&run(["run", "--no-waves", "--out", out, "--rtl", rtl].iter().chain(arguments)), 1);
-    json(&folder.join("results.json"))["failures"].clone()
-}
-
-/// The exit code of a replay; 0 is a match.
-fn replay(vector: &Path, rtl: &Path) -> i32 {
-    code(&run(["replay", "--rtl", rtl.to_str().unwrap(), vector.to_str().unwrap()]))
-}
 
 fn signatures(groups: &Value) -> Vec<&str> {
     groups.as_array().unwrap().iter().map(|group| group["signature"].as_str().unwrap()).collect()
@@ -33,22 +19,16 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
     let bad_key =
         KEY.replace("mr_key", "mr_key ^ {31'd0, hdr[HDR_IMMEDIATE +: 32] > 32'h8000_0000}");
     let bad_address = ADDRESS.replace("mr_addr", "mr_addr + {63'd0, solicited}");
-    let only_key = changed_rtl(TOP_FILE, KEY, &bad_key);
-    let only_address = changed_rtl(TOP_FILE, ADDRESS, &bad_address);
-    let both = changed_rtl(TOP_FILE, KEY, &bad_key);
-    let file = both.path().join(TOP_FILE);
-    let verilog = fs::read_to_string(&file).unwrap().replacen(ADDRESS, &bad_address, 1);
-    fs::write(file, verilog).unwrap();
-
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let only = ["--scenario", "smoke", "--cases", "150", "--fixes", "repaired"];
-    let groups = run_into(&out, both.path(), &only);
+    let place = Place::with_change(TOP_FILE, KEY, &bad_key);
+    let both = place.text(&format!("rtl/{TOP_FILE}")).replacen(ADDRESS, &bad_address, 1);
+    place.write(&format!("both/{TOP_FILE}"), &both);
+    place.write(&format!("address/{TOP_FILE}"), &both.replacen(&bad_key, KEY, 1));
+    let only = "--scenario smoke --cases 150 --fixes repaired";
+    place.exits(1, &format!("run --no-waves --out run --rtl both {only}"));
+    let groups = place.json("run/results.json")["failures"].clone();
     let group = |signature: &str| {
-        let all = groups.as_array().unwrap();
-        all.iter().find(|group| group["signature"] == signature).unwrap_or_else(|| {
-            panic!("no {signature} in {:?}", signatures(&groups));
-        })
+        let found = groups.as_array().unwrap().iter().find(|one| one["signature"] == signature);
+        found.unwrap_or_else(|| panic!("no {signature} in {:?}", signatures(&groups)))
     };
     for state in ["MR_FOR_WRITE_s", "MR_FOR_READ_s"] {
         let key = group(&format!("mismatch-fetch_mr_ingress_head.key-{state}"));
@@ -56,26 +36,17 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
         let in_state = signatures(&groups).iter().filter(|name| name.ends_with(state)).count();
         assert_eq!(in_state, 2, "{:?}", signatures(&groups));
         // Cases that show both are counted in one group, which names the other.
-        let variants = [key, address].map(|group| group["variants"].as_array().unwrap().clone());
-        let together =
-            variants.concat().iter().filter(|variant| !variant["with"].is_null()).count();
-        assert!(together > 0, "{key:#} {address:#}");
-        for (group, own, other) in
-            [(key, &only_key, &only_address), (address, &only_address, &only_key)]
-        {
-            let file = |name: &str| out.join(group[name].as_str().unwrap());
-            assert_eq!(replay(&file("vector"), both.path()), 1, "{group:#}");
-            assert_eq!(
-                replay(&file("vector"), own.path()),
-                1,
-                "the other bug is mended: {group:#}"
-            );
-            assert_eq!(
-                replay(&file("vector"), other.path()),
-                0,
-                "its own bug is mended: {group:#}"
-            );
-            assert_eq!(replay(&file("original"), both.path()), 1, "as found: {group:#}");
+        let variants = [key, address].map(|group| group["variants"].as_array().unwrap().as_slice());
+        let is_together = |variant: &Value| !variant["with"].is_null();
+        assert!(variants.concat().iter().any(is_together), "{key:#} {address:#}");
+        for (group, own, other) in [(key, "rtl", "address"), (address, "address", "rtl")] {
+            // The vector as shrunk, and the case as found.
+            let [shrunk, found] = ["vector", "original"].map(|name| group[name].as_str().unwrap());
+            for (code, rtl, vector) in
+                [(1, "both", shrunk), (1, own, shrunk), (0, other, shrunk), (1, "both", found)]
+            {
+                place.exits(code, &format!("replay --rtl {rtl} run/{vector}"));
+            }
         }
     }
 }
@@ -83,11 +54,10 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
 /// The README's bug shows under three rules, and is one bug.
 #[test]
 fn one_bug_under_several_rules_is_one_group_with_a_vector_for_each_rule() {
-    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let groups = run_into(&out, &rtl.path().join("rtl"), &["--cases", "40"]);
-    assert_eq!(signatures(&groups), ["mismatch-rq_offset_din-UPDATE_RQ_s"]);
+    let place = Place::with_bug("thread2/43-rq-wrap-one-late");
+    place.exits(1, "run --no-waves --out run --rtl rtl --cases 40");
+    let groups = &place.json("run/results.json")["failures"];
+    assert_eq!(signatures(groups), ["mismatch-rq_offset_din-UPDATE_RQ_s"]);
     let group = &groups[0];
     let variants = group["variants"].as_array().unwrap();
     let mut rules: Vec<&str> =
@@ -97,33 +67,26 @@ fn one_bug_under_several_rules_is_one_group_with_a_vector_for_each_rule() {
     let counts: u64 = variants.iter().map(|variant| variant["count"].as_u64().unwrap()).sum();
     assert_eq!(Some(counts), group["count"].as_u64());
     for variant in variants {
-        let vector = out.join(variant["vector"].as_str().unwrap());
-        assert_eq!(json(&vector)["recorded"]["rule"], variant["rule"]);
-        assert_eq!(replay(&vector, &rtl.path().join("rtl")), 1);
-        assert_eq!(replay(&vector, &project().join("rtl")), 0);
+        let vector = format!("run/{}", variant["vector"].as_str().unwrap());
+        assert_eq!(place.json(&vector)["recorded"]["rule"], variant["rule"]);
+        place.exits(1, &format!("replay --rtl rtl {vector}"));
+        place.exits(0, &format!("replay --rtl {}/rtl {vector}", project().display()));
     }
 }
 
 /// A bug that needs QP 173 and a packet of 4096 bytes.
-fn rare_bug() -> TempDir {
+fn rare_bug() -> Place {
     let condition = "{31'd0, local_qpn == 24'd173 && pkt_length == 16'd4096}";
-    changed_rtl(TOP_FILE, KEY, &KEY.replace("mr_key", &format!("mr_key ^ {condition}")))
+    Place::with_change(TOP_FILE, KEY, &KEY.replace("mr_key", &format!("mr_key ^ {condition}")))
 }
 
-/// Budget for shrinking a vector of 20 000 packets or raw cycles, in cycles: a quarter of the
-/// default, a few seconds. Cycles make it machine-independent.
-const BUDGET: &str = "4000000";
-
-/// Shrinks a vector. Returns the program's output and the smaller vector.
-fn shrink(folder: &Path, vector: &Value, rtl: &Path) -> (Value, Value) {
-    let (from, to) = (folder.join("large.json"), folder.join("small.json"));
-    fs::write(&from, serde_json::to_vec(vector).unwrap()).unwrap();
-    let [from, to, rtl] =
-        [&from, &to, &rtl.to_path_buf()].map(|path: &PathBuf| path.to_str().unwrap().to_owned());
-    let arguments = ["shrink", &from, "--out", &to, "--rtl", &rtl, "--budget", BUDGET];
-    let output = run(arguments.iter().chain(&["--format", "json"]));
-    assert_code(&output, 0);
-    (serde_json::from_slice(&output.stdout).unwrap(), json(Path::new(&to)))
+/// Shrinks a vector of 20 000 packets or raw cycles. Returns the program's output and the smaller
+/// vector. The budget in cycles is a quarter of the default, a few seconds on any machine.
+fn shrink(place: &Place, vector: &Value) -> (Value, Value) {
+    place.write("large.json", &vector.to_string());
+    let printed = place.json_of(0, "shrink large.json --out small.json --rtl rtl --budget 4000000");
+    assert_eq!(printed["complete"], true, "{printed}");
+    (printed, place.json("small.json"))
 }
 
 /// Raw cycles with all ports. A vector omits ports that do not change.
@@ -142,15 +105,10 @@ fn in_full(cycles: &[Value]) -> Vec<Value> {
 /// 20 000 cycles of raw pins with that packet near the end.
 #[test]
 fn raw_pins_shrink_to_the_fields_that_matter() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let arguments =
-        ["run", "--scenario", "chaos", "--cases", "1", "--packets", "1250", "--fixes", "repaired"];
-    assert_code(
-        &run(arguments.iter().chain(&["--save-vectors", "1", "--out", out.to_str().unwrap()])),
-        0,
-    );
-    let mut vector = json(&crate::common::files(&out.join("saved"), "json")[0]);
+    let place = rare_bug();
+    let chaos = "--scenario chaos --cases 1 --packets 1250 --fixes repaired";
+    place.exits(0, &format!("run {chaos} --save-vectors 1 --out run"));
+    let mut vector = json(&files(&place.path("run/saved"), "json")[0]);
     let cycles = vector["stimulus"]["cycles"].as_array_mut().unwrap();
     assert_eq!(cycles.len(), 20_000);
     for cycle in &mut cycles[19_000..] {
@@ -162,9 +120,7 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
         let (qpn, low) = ("0000ad", &digits[114..]);
         cycle["fetch_cxt_egress_data"] = value!(format!("0x{top}{length}{middle}{qpn}{low}"));
     }
-    let rtl = rare_bug();
-    let (printed, small) = shrink(folder.path(), &vector, rtl.path());
-    assert_eq!(printed["complete"], true, "{printed}");
+    let (_, small) = shrink(&place, &vector);
     let cycles = in_full(small["stimulus"]["cycles"].as_array().unwrap());
     assert!(cycles.len() <= 10, "{} cycles", cycles.len());
     // One cycle has a header with the two fields and an opcode that leads to the request.
@@ -177,10 +133,8 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
     let digits = format!("{:0>122}", &header[2..]);
     assert_eq!(&digits[26..30], "1000", "pkt_length is 4096");
     assert_eq!(&digits[108..114], "0000ad", "local_qpn is 173");
-    assert!(
-        digits[..26].chars().chain(digits[30..108].chars()).all(|digit| digit == '0'),
-        "{header}"
-    );
+    let rest = [&digits[..26], &digits[30..108]].concat();
+    assert!(rest.chars().all(|digit| digit == '0'), "{header}");
     for port in
         ["cq_resp_head", "eq_resp_head", "wqe_resp_head", "rq_offset_dout", "cache_offset_dout"]
     {
@@ -192,7 +146,6 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
 /// candidates and little of the budget are needed.
 #[test]
 fn a_long_case_shrinks_without_trying_all_of_it() {
-    let folder = TempDir::new().unwrap();
     let mut vector =
         json(&project().join("vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json"));
     vector["fixes"] = value!("repaired");
@@ -202,13 +155,8 @@ fn a_long_case_shrinks_without_trying_all_of_it() {
     *packets = vec![packet; 20_000];
     packets[19_900]["header"]["local_qpn"] = value!(173);
     packets[19_900]["header"]["pkt_length"] = value!(4096);
-    let rtl = rare_bug();
-    let (printed, small) = shrink(folder.path(), &vector, rtl.path());
-    assert_eq!(
-        (&printed["complete"], &printed["packets"]),
-        (&value!(true), &value!(1)),
-        "{printed}"
-    );
+    let (printed, small) = shrink(&rare_bug(), &vector);
+    assert_eq!(printed["packets"], 1, "{printed}");
     assert!(printed["candidates"].as_u64().unwrap() < 1000, "{printed}");
     assert_eq!(small["stimulus"]["traffic"]["packets"].as_array().unwrap().len(), 1);
 }

@@ -1,6 +1,6 @@
 //! Every verdict, each with a DUT that causes it.
 
-use crate::common::{assert_code, assert_error_at, changed_rtl, json, run, text};
+use crate::common::{Place, built_in_model};
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
 use cosim::blocks::thread2::{Thread2, layout};
@@ -10,7 +10,6 @@ use cosim_core::harness::{
 use cosim_core::value::Uint;
 use cosim_core::verilated::{BeforeReset, Error, Model};
 use rand::SeedableRng;
-use tempfile::TempDir;
 
 const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
@@ -41,7 +40,7 @@ fn verdict(
     tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>,
 ) -> Verdict {
     let parameters = Parameters::of::<Thread2>(fixes);
-    let kind = crate::common::built_in_model::<Thread2>(&parameters).unwrap();
+    let kind = built_in_model::<Thread2>(&parameters).unwrap();
     let model = kind.create(BeforeReset::Ones).unwrap();
     let mut dut = Tampered { model, cycle: 0, tamper };
     harness::run::<Thread2>(stimulus, &parameters, &mut dut, &Watch::default()).verdict
@@ -50,11 +49,6 @@ fn verdict(
 fn smoke() -> Stimulus<Thread2> {
     let scenarios = Thread2::scenarios();
     Thread2::stimulus(&scenarios[0].weights, &REPAIRED, 20, &mut CaseRng::seed_from_u64(1))
-}
-
-#[test]
-fn a_right_dut_matches() {
-    assert_eq!(verdict(&smoke(), 0xff, |_, _| Ok(())), Verdict::Match);
 }
 
 #[test]
@@ -88,12 +82,9 @@ fn a_dut_that_never_answers_is_a_mismatch_at_once() {
         *outputs = Outputs::default();
         Ok(())
     };
-    match verdict(&smoke(), 0xff, silent) {
-        Verdict::Mismatch(Mismatch { cycle: 1, port, .. }) => {
-            assert_eq!(port, "fetch_cxt_egress_ready");
-        }
-        other => panic!("{other:?}"),
-    }
+    let found = verdict(&smoke(), 0xff, silent);
+    let Verdict::Mismatch(Mismatch { cycle: 1, port, .. }) = &found else { panic!("{found:?}") };
+    assert_eq!(port, "fetch_cxt_egress_ready");
 }
 
 /// Without F5, the WQE's last unit is consumed in MR_FOR_SEND_s, and S0 then waits for a beat that
@@ -107,30 +98,29 @@ fn a_wait_without_end_is_a_hang() {
     unit.data.byte_cnt = Uint::new(16);
     packet.wqe = Some(Wqe { units: vec![unit], ..Wqe::default() });
     let stimulus = Stimulus::traffic(Traffic { packets: vec![packet], ..Traffic::default() });
-    match verdict(&stimulus, 0x00, |_, _| Ok(())) {
-        Verdict::Hang { cycle: Some(_), state } => assert_eq!(state, "DATA_UNIT_s"),
-        other => panic!("{other:?}"),
-    }
+    let found = verdict(&stimulus, 0x00, |_, _| Ok(()));
+    let Verdict::Hang { cycle: Some(_), state } = &found else { panic!("{found:?}") };
+    assert_eq!(state, "DATA_UNIT_s");
     assert_eq!(verdict(&stimulus, 0x20, |_, _| Ok(())), Verdict::Match, "F5 repairs it");
+}
+
+/// A DUT that stops in cycle 12.
+fn stops(cycle: u64, _: &mut Outputs) -> Result<(), Error> {
+    if cycle == 12 { Err(Error::Stopped("gone".to_owned())) } else { Ok(()) }
 }
 
 #[test]
 fn a_dut_that_stops_is_a_crash() {
-    let stop = |cycle, _: &mut Outputs| match cycle {
-        12 => Err(Error::Stopped("gone".to_owned())),
-        _ => Ok(()),
-    };
-    match verdict(&smoke(), 0xff, stop) {
-        Verdict::Crashed { cycle: Some(12), message } => assert_eq!(message, "gone"),
-        other => panic!("{other:?}"),
-    }
+    let found = verdict(&smoke(), 0xff, stops);
+    let Verdict::Crashed { cycle: Some(12), message } = &found else { panic!("{found:?}") };
+    assert_eq!(message, "gone");
 }
 
 /// The check of a netlist against the RTL: see `docs/how-to/proof.md`.
 #[test]
 fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
     type Tamper = fn(u64, &mut Outputs) -> Result<(), Error>;
-    let kind = crate::common::built_in_model::<Thread2>(&REPAIRED).unwrap();
+    let kind = built_in_model::<Thread2>(&REPAIRED).unwrap();
     let same: Tamper = |_, _| Ok(());
     let flips: Tamper = |cycle, outputs| {
         if cycle == 57 {
@@ -138,10 +128,7 @@ fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
         }
         Ok(())
     };
-    let stops: Tamper = |cycle, _| match cycle {
-        12 => Err(Error::Stopped("gone".to_owned())),
-        _ => Ok(()),
-    };
+    let stops: Tamper = stops;
     for (tampers, expected) in [
         ([same, same], None),
         ([flips, flips], None),
@@ -177,19 +164,12 @@ fn a_cancelled_case_says_so() {
 
 #[test]
 fn rtl_that_calls_finish_crashes_its_cases_and_the_run_continues() {
-    let rtl = changed_rtl(
-        TOP_FILE,
-        "endmodule",
-        "always @(posedge clk) if (wqe_req_valid && !wqe_req_ready) $finish;\nendmodule",
-    );
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().to_str().unwrap();
-    let rtl = rtl.path().to_str().unwrap();
-    let arguments = ["run", "--rtl", rtl, "--cases", "4", "--fixes", "repaired", "--out", out];
-    let output = run(arguments.iter().chain(&["--no-shrink", "--no-waves"]));
-    assert_code(&output, 1);
-    assert!(text(&output).contains("the RTL called $finish"), "{}", text(&output));
-    let totals = &json(&folder.path().join("results.json"))["totals"];
+    let finish = "always @(posedge clk) if (wqe_req_valid && !wqe_req_ready) $finish;\nendmodule";
+    let place = Place::with_change(TOP_FILE, "endmodule", finish);
+    let run = "run --rtl rtl --cases 4 --fixes repaired --out out --no-shrink --no-waves";
+    let printed = place.exits(1, run);
+    assert!(printed.contains("the RTL called $finish"), "{printed}");
+    let totals = &place.json("out/results.json")["totals"];
     let [crashed, matched] = ["crashed", "matched"].map(|name| totals[name].as_u64().unwrap());
     assert!(crashed > 0 && matched > 0, "some offers wait, and not in all cases: {totals}");
     // 4 cases of each of 11 scenarios.
@@ -197,59 +177,30 @@ fn rtl_that_calls_finish_crashes_its_cases_and_the_run_continues() {
 }
 
 #[test]
-fn rtl_that_does_not_verilate_shows_verilators_message_and_exits_2() {
-    let rtl = changed_rtl(TOP_FILE, "endmodule", "always @* begin\nendmodule");
-    let output = run(["run", "--rtl", rtl.path().to_str().unwrap(), "--out", "/nowhere/x"]);
-    assert_error_at(&output, "E0307", "ReqRecvCore_Thread_2.v:");
-    assert!(text(&output).contains("syntax error"), "{}", text(&output));
-}
-
-#[test]
-fn rtl_with_a_truncated_port_is_refused_by_name() {
-    let rtl = changed_rtl(TOP_FILE, "[23:0]  rq_offset_din", "[22:0]  rq_offset_din");
-    let output = run(["run", "--rtl", rtl.path().to_str().unwrap(), "--out", "/nowhere/x"]);
-    assert_code(&output, 2);
-    let expected = "rq_offset_din: output of 23 bits, expected output of 24 bits";
-    assert!(text(&output).contains(expected), "{}", text(&output));
+fn rtl_that_does_not_verilate_or_fit_exits_2_with_the_place_or_the_port() {
+    let width = "rq_offset_din: output of 23 bits, expected output of 24 bits";
+    for (from, to, number, words) in [
+        ("endmodule", "always @* begin\nendmodule", "E0307", "ReqRecvCore_Thread_2.v:"),
+        ("endmodule", "always @* begin\nendmodule", "E0307", "syntax error"),
+        ("[23:0]  rq_offset_din", "[22:0]  rq_offset_din", "E0308", width),
+    ] {
+        let place = Place::with_change(TOP_FILE, from, to);
+        place.fails(number, words, "run --rtl rtl --out out");
+    }
 }
 
 #[test]
 fn a_failure_prints_a_command_that_shows_it_again() {
-    let patches =
-        crate::common::files(&crate::common::project().join("tests/bad_rtl/thread2"), "patch");
-    let rtl = crate::common::patched_rtl(&patches[0]);
-    let rtl_folder = rtl.path().join("rtl");
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let arguments = [
-        "run",
-        "--rtl",
-        rtl_folder.to_str().unwrap(),
-        "--seed",
-        "9",
-        "--max-failures",
-        "1",
-        "--no-waves",
-        "--out",
-        out.to_str().unwrap(),
-    ];
-    let output = run(arguments);
-    assert_code(&output, 1);
-    let printed = text(&output);
-    let line = printed
-        .lines()
-        .find(|line| line.contains("--case "))
-        .unwrap_or_else(|| panic!("{printed}"));
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let again = folder.path().join("again");
-    let mut again_arguments: Vec<&str> = words[1..].to_vec();
-    again_arguments.extend(["--no-waves", "--out", again.to_str().unwrap()]);
-    assert_code(&run(&again_arguments), 1);
-    let case = |folder: &std::path::Path| {
-        let results = json(&folder.join("results.json"));
-        let cases = results["cases"].as_array().unwrap().clone();
-        cases.into_iter().find(|case| case["verdict"] != "match").unwrap()
-    };
-    assert_eq!(case(&out), case(&again), "the same case fails in the same way");
-    assert!(line.contains("--build "), "{line}");
+    let place = Place::with_bug("thread2/01-reset-state-zero");
+    let printed = place.exits(1, "run --rtl rtl --seed 9 --max-failures 1 --no-waves --out run");
+    let shown = printed.lines().find(|line| line.contains("--case "));
+    let (_, again) = shown.and_then(|line| line.trim_start().split_once(' ')).expect("a command");
+    place.exits(1, &format!("{again} --no-waves --out again"));
+    let [found, repeated] = ["run", "again"].map(|out| {
+        let results = place.json(&format!("{out}/results.json"));
+        let mut cases = results["cases"].as_array().unwrap().iter();
+        cases.find(|case| case["verdict"] != "match").unwrap().clone()
+    });
+    assert_eq!(found, repeated, "the same case fails in the same way");
+    assert!(again.contains("--build "), "{again}");
 }
