@@ -1,14 +1,8 @@
 //! `cosim new`: a crate for a block, from foreign RTL.
 
-use crate::common::{
-    assert_code, assert_error, assert_error_at, cargo_outside, code, json, models, program_outside,
-    run_in, text,
-};
-use crate::export::icarus;
-use std::fs;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
+use crate::common::{Place, assert_code, assert_error_at, project, text};
+use crate::outside::Outside;
+use std::os::unix::fs::symlink;
 
 /// Registers with an asynchronous reset and widths of all storage kinds. The RTL has a header, a
 /// parameter, a macro, a module in another folder, a package in the last file, a table that is read
@@ -107,111 +101,58 @@ impl harness::Golden<WideBlock> for Golden {
 }
 "#;
 
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
-/// A folder with the RTL.
-fn rtl() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    write(&folder.path().join("design/registers.sv"), TOP);
-    write(&folder.path().join("design/parts/register.v"), REGISTER);
-    let package = "package zz_settings; localparam TABLE = \"table.hex\"; endpackage\n";
-    write(&folder.path().join("design/zz_settings.sv"), package);
-    write(&folder.path().join("design/table.hex"), "0\n");
-    write(&folder.path().join("headers/widths.svh"), "`define WIDEST 600\n");
-    folder
-}
-
-/// Builds the crate with clippy in place of the compiler, to build and lint in one step.
-fn build(folder: &Path) -> Output {
-    let clippy = ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
-    cargo_outside(folder).arg("build").env(clippy.0, clippy.1).output().unwrap()
-}
-
-#[track_caller]
-fn builds_without_warnings(folder: &Path) {
-    let output = build(folder);
-    let printed = text(&output);
-    assert!(output.status.success() && !printed.contains("warning"), "{printed}");
-}
-
-/// Runs the new program in its folder and returns its output. It must end with `expected`.
-#[track_caller]
-fn prints(folder: &Path, expected: i32, arguments: &[&str]) -> String {
-    let output = program_outside("wide-block")
-        .args(arguments)
-        .current_dir(folder)
-        .env("COSIM_CACHE", models())
-        .output()
-        .unwrap();
-    assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
-    text(&output)
-}
-
 /// One test, because the crate is built once.
 #[test]
 fn a_new_crate_builds_without_warnings_and_never_passes_without_a_golden_model() {
-    let place = rtl();
-    let new = ["new", "wide-block", "--top", "registers", "design", "-I", "headers"];
-    let output = run_in(place.path(), &[&new[..], &["-D", "WITH_REGISTERS"]].concat());
-    assert_code(&output, 0);
-    assert!(text(&output).contains("clock clk_i, reset rst_n, 0 in reset, 7 inputs and 6 outputs"));
-    let folder = place.path().join("wide-block");
+    let place = Place::new();
+    place.write("design/registers.sv", TOP);
+    place.write("design/parts/register.v", REGISTER);
+    let package = "package zz_settings; localparam TABLE = \"table.hex\"; endpackage\n";
+    place.write("design/zz_settings.sv", package);
+    place.write("design/table.hex", "0\n");
+    place.write("headers/widths.svh", "`define WIDEST 600\n");
+    let [design, headers] = ["design", "headers"].map(|name| place.path(name));
+    let words = "--top registers design -I headers -D WITH_REGISTERS";
+    let (new, printed) = Outside::in_place(place, "wide-block", words);
+    assert!(printed.contains("clock clk_i, reset rst_n, 0 in reset, 7 inputs and 6 outputs"));
     // The crate is self-contained: remove its sources.
-    fs::rename(place.path().join("design"), place.path().join("gone")).unwrap();
-    fs::remove_dir_all(place.path().join("headers")).unwrap();
-
+    for sources in [design, headers] {
+        std::fs::remove_dir_all(sources).unwrap();
+    }
     // Remove builds of earlier temporary folders.
-    cargo_outside(&folder).args(["clean", "--package", "wide-block"]).output().unwrap();
-    builds_without_warnings(&folder);
-    let formatted = cargo_outside(&folder).args(["fmt", "--check"]).output().unwrap();
-    assert!(formatted.status.success(), "{}", text(&formatted));
-
-    not_written(&folder);
-    write(&folder.join("src/golden.rs"), GOLDEN);
-    builds_without_warnings(&folder);
-    written(&folder);
+    new.cargo(&["clean", "--package", "wide-block"]);
+    new.lints();
+    assert_code(&new.cargo(&["fmt", "--check"]), 0);
+    not_written(&new);
+    new.write("src/golden.rs", GOLDEN);
+    new.lints();
+    written(&new);
 }
 
 /// Without a golden model, nothing passes, whatever the RTL does.
-fn not_written(folder: &Path) {
-    let golden = fs::read_to_string(folder.join("src/golden.rs")).unwrap();
-    for port in ["match_", "q__q", "state", "rule", "longer_q", "longestQ"] {
-        assert!(golden.contains(&format!(" {port}: rtl::Bits")), "{port}: {golden}");
+fn not_written(new: &Outside) {
+    for (file, ports) in [
+        ("src/golden.rs", &["match_", "q__q", "state", "rule", "longer_q", "longestQ"][..]),
+        ("src/environment.rs", &["box_", "__x", "cycle", "golden", "longer", "longest", "rst_n"]),
+    ] {
+        for port in ports {
+            let text = new.text(file);
+            assert!(text.contains(&format!(" {port}: rtl::Bits")), "{port}: {text}");
+        }
     }
-    let environment = fs::read_to_string(folder.join("src/environment.rs")).unwrap();
-    for port in ["box_", "__x", "cycle", "golden", "longer", "longest", "rst_n"] {
-        assert!(environment.contains(&format!(" {port}: rtl::Bits")), "{port}: {environment}");
-    }
-    let printed = prints(folder, 1, &["run", "--cases", "3", "--out", "none"]);
+    let printed = new.exits(1, "run --cases 3 --out none");
     assert!(printed.starts_with("NO GOLDEN MODEL  wide_block"), "{printed}");
     assert!(printed.contains("IS_WRITTEN") && printed.contains("0 cycles compared"), "{printed}");
-    let results = json(&folder.join("none/results.json"));
+    let results = new.json("none/results.json");
     assert_eq!(results["passed"], false);
-    assert_eq!(results["totals"]["no_golden_model"], 6, "3 cases of 2 scenarios: {results}");
-    assert_eq!(results["totals"]["matched"], 0);
-    assert_eq!(results["totals"]["cycles"], 0);
+    // 3 cases of 2 scenarios.
+    for (total, expected) in [("no_golden_model", 6), ("matched", 0), ("cycles", 0)] {
+        assert_eq!(results["totals"][total], expected, "{total}: {results}");
+    }
     assert_eq!(results["failures"].as_array().unwrap().len(), 0, "nothing to shrink");
     // Commands that compare with the golden model fail, too.
-    let printed = prints(
-        folder,
-        1,
-        &[
-            "run",
-            "--cases",
-            "1",
-            "--scenario",
-            "pins",
-            "--rtl",
-            "rtl",
-            "-D",
-            "WITH_REGISTERS",
-            "--out",
-            "given",
-        ],
-    );
+    let run = "run --cases 1 --scenario pins --rtl rtl -D WITH_REGISTERS --out given";
+    let printed = new.exits(1, run);
     assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");
     // Nothing can be exported, because there are no expected outputs.
     let vector = serde_json::json!({
@@ -219,110 +160,94 @@ fn not_written(folder: &Path) {
         "origin": { "about": "nothing" }, "stimulus": { "traffic": { "seed": "0x1", "cycles": 3 } },
         "recorded": null,
     });
-    write(&folder.join("nothing.json"), &vector.to_string());
-    let printed = prints(folder, 2, &["export", "nothing.json", "-o", "bench"]);
+    new.write("nothing.json", &vector.to_string());
+    let printed = new.exits(2, "export nothing.json -o bench");
     assert!(printed.contains("wide_block has no golden model yet"), "{printed}");
-    assert!(!folder.join("bench").exists(), "nothing is written");
+    assert!(!new.has("bench"), "nothing is written");
 }
 
 /// With a golden model, the program compares from the first cycle on, with asynchronous active-low
 /// resets.
-fn written(folder: &Path) {
-    let printed = prints(folder, 0, &["run", "--cases", "20", "--out", "good"]);
-    assert!(printed.starts_with("PASS  wide_block"), "{printed}");
-    assert!(!printed.contains("not hit"), "{printed}");
-    let results = json(&folder.join("good/results.json"));
+fn written(new: &Outside) {
+    let printed = new.exits(0, "run --cases 20 --out good");
+    assert!(printed.starts_with("PASS  wide_block") && !printed.contains("not hit"), "{printed}");
+    let results = new.json("good/results.json");
     assert!(results["totals"]["cycles"].as_u64().unwrap() > 1000, "{results}");
 
     // The crate's own files in any order, and a table with other content.
-    assert_eq!(fs::read_to_string(folder.join("rtl/table.hex")).unwrap(), "0\n");
-    let run = ["run", "--cases", "3", "--rtl", "rtl", "--out", "own"];
-    let own = folder.join("own/results.json");
-    prints(folder, 0, &run);
-    assert_eq!(json(&own)["run"]["rtl"], results["run"]["rtl"], "the same files are the same RTL");
-    fs::write(folder.join("rtl/table.hex"), "1\n").unwrap();
-    let printed = prints(folder, 1, &[&run[..], &["--force"]].concat());
-    assert!(printed.contains("match"), "{printed}");
-    assert_ne!(json(&own)["run"]["rtl"], results["run"]["rtl"]);
-    fs::write(folder.join("rtl/table.hex"), "0\n").unwrap();
+    assert_eq!(new.text("rtl/table.hex"), "0\n");
+    let run = "run --cases 3 --rtl rtl --out own --force";
+    let identity = || new.json("own/results.json")["run"]["rtl"].clone();
+    new.exits(0, run);
+    assert_eq!(identity(), results["run"]["rtl"], "the same files are the same RTL");
+    new.write("rtl/table.hex", "1\n");
+    assert!(new.exits(1, run).contains("match"));
+    assert_ne!(identity(), results["run"]["rtl"]);
+    new.write("rtl/table.hex", "0\n");
 
     // Only the top bit of the widest port is wrong.
-    let bad = folder.join("bad");
-    let text = REGISTER.replace(
-        "q <= ~d;",
-        "q <= ~d ^ (WIDTH == 600 ? {1'b1, {(WIDTH-1){1'b0}}} : {WIDTH{1'b0}});",
-    );
-    write(&bad.join("register.v"), &text);
-    let run = ["run", "--cases", "3", "--rtl", "bad", "-D", "WITH_REGISTERS", "--out", "found"];
-    let printed = prints(folder, 1, &run);
+    let wrong = "q <= ~d ^ (WIDTH == 600 ? {1'b1, {(WIDTH-1){1'b0}}} : {WIDTH{1'b0}});";
+    new.write("bad/register.v", &REGISTER.replace("q <= ~d;", wrong));
+    let printed = new.exits(1, "run --cases 3 --rtl bad -D WITH_REGISTERS --out found");
     assert!(printed.starts_with("FAIL  wide_block") && printed.contains("longestQ"), "{printed}");
-    let results = json(&folder.join("found/results.json"));
+    let results = new.json("found/results.json");
     assert_eq!(results["totals"]["mismatched"], 6, "{results}");
-    let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
-    prints(folder, 0, &["replay", "--rtl", "built-in", &vector]);
-    prints(folder, 1, &["replay", "--recorded-rtl", &vector]);
+    let vector = new.vector("found");
+    new.exits(1, &format!("replay --recorded-rtl {vector}"));
     for name in ["waves.vcd", "waves.fst"] {
-        prints(folder, 0, &["replay", "--rtl", "built-in", &vector, "--trace", name]);
-        assert!(folder.join(name).is_file());
+        new.exits(0, &format!("replay --rtl built-in {vector} --trace {name}"));
+        assert!(new.has(name));
     }
     // Ports of every width and name, an active-low reset, a macro and a custom file ending.
-    prints(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
-    assert!(icarus(&folder.join("bench")).starts_with("PASS  "));
-    prints(folder, 0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
-    let simulated = icarus(&folder.join("bad-bench"));
-    assert!(
-        simulated.starts_with("FAIL  mismatch") && simulated.contains("longestQ is 600'h"),
-        "{simulated}"
-    );
+    assert!(new.exported(&format!("--rtl built-in {vector}"), "bench").starts_with("PASS  "));
+    let simulated = new.exported(&format!("--recorded-rtl {vector}"), "bad-bench");
+    let is_named = simulated.contains("longestQ is 600'h");
+    assert!(simulated.starts_with("FAIL  mismatch") && is_named, "{simulated}");
 }
 
-/// Checks that `cosim new` refuses this RTL with this error and writes nothing.
+/// Checks that `cosim new` with more words refuses this RTL in `a.sv`, and writes nothing.
 #[track_caller]
-fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
-    let folder = TempDir::new().unwrap();
-    write(&folder.path().join("a.sv"), module);
-    let output = run_in(folder.path(), &[&["new"], arguments].concat());
-    assert_error_at(&output, number, words);
-    let entries = fs::read_dir(folder.path()).unwrap();
-    let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["a.sv"], "nothing was written");
+pub fn refused(module: &str, words: &str, number: &str, at: &str) {
+    let place = Place::new();
+    place.write("a.sv", module);
+    place.fails(number, at, &format!("new {words}"));
+    assert_eq!(place.names(""), ["a.sv"], "nothing was written");
 }
 
 #[test]
 fn unsupported_ports_are_refused_by_name() {
-    let module = |ports: &str| format!("module a({ports}); endmodule\n");
-    let a = ["b", "--top", "a", "a.sv"];
-    refused(
-        &module("input clk, input d, output q"),
-        &[&a[..], &["--clock", "foo"]].concat(),
-        "E0309",
-        "input foo; its 1-bit inputs are clk, d",
-    );
-    refused(&module("input clk, input d"), &a, "E0309", "output");
-    refused(&module("input clk, input d, input real level, output q"), &a, "E0309", "`level`");
-    refused(&module("input clk, input d, output real level"), &a, "E0309", "`level`");
-    refused(&module("input clk, input string text, output q"), &a, "E0309", "`text`");
+    let good = "input clk, input d, output q";
+    let a = "b --top a a.sv";
+    for (ports, more, number, at) in [
+        (good, "--clock foo", "E0309", "input foo; its 1-bit inputs are clk, d"),
+        ("input clk, input d", "", "E0309", "output"),
+        ("input clk, input d, input real level, output q", "", "E0309", "`level`"),
+        ("input clk, input d, output real level", "", "E0309", "`level`"),
+        ("input clk, input string text, output q", "", "E0309", "`text`"),
+        (good, "--reset d2", "E0309", "d2; did you mean `d`"),
+        (good, "--cosim .", "E0315", "core/Cargo.toml"),
+    ] {
+        refused(&format!("module a({ports}); endmodule\n"), &format!("{a} {more}"), number, at);
+    }
     let foreign = "import \"DPI-C\" function int twice(input int a);\n\
                    module a(input clk, input [31:0] d, output [31:0] q); assign q = twice(d); endmodule\n";
-    refused(foreign, &a, "E0310", "`twice`");
+    refused(foreign, a, "E0310", "`twice`");
     let table = "module a(input clk, input d, output q); reg m[0:0]; initial $readmemh(\"NAME\", m); assign q = m[d]; \
                  endmodule\n";
-    refused(&table.replace("NAME", "none.hex"), &a, "E0311", "a.sv:1");
-    refused(&table.replace("NAME", "/dev/null/x"), &a, "E0311", "/dev/null/x");
-    let good = module("input clk, input d, output q");
-    refused(&good, &["b", "--top", "c", "a.sv"], "E0303", "c");
-    refused(&good, &["b", "--top", "a", "none.sv"], "E0301", "none.sv");
-    refused(&good, &["b", "--top", "a", "a.sv", "--reset", "d2"], "E0309", "d2; did you mean `d`");
+    refused(&table.replace("NAME", "none.hex"), a, "E0311", "a.sv:1");
+    refused(&table.replace("NAME", "/dev/null/x"), a, "E0311", "/dev/null/x");
     let clock = "module a(input d, output logic q, output logic c); always @(posedge c) q <= d;\n\
                  always #5 c = ~c; endmodule\n";
-    refused(clock, &a, "E0318", "a.sv:2: ");
+    refused(clock, a, "E0318", "a.sv:2: ");
+    let good = &format!("module a({good}); endmodule\n");
+    refused(good, "b --top c a.sv", "E0303", "c");
+    refused(good, "b --top a none.sv", "E0301", "none.sv");
     for option in ["--exe", "-CFLAGS -DX", "--Mdir .", "-f a.sv", "--unroll-count", "-Wno-MODDUP"] {
-        let options = ["--verilator-option", option];
-        refused(&good, &[&a[..], &options].concat(), "E0317", &format!("{option:?}"));
+        let words = format!("{a} --verilator-option '{option}'");
+        refused(good, &words, "E0317", &format!("{option:?}"));
     }
-    refused(&good, &["b", "--top", "a", "a.sv", "--cosim", "."], "E0315", "core/Cargo.toml");
     for name in ["fn", "../b", "B", "2b", "", "cosim-core", "a b"] {
-        refused(&good, &[name, "--top", "a", "a.sv"], "E0101", "NAME");
+        refused(good, &format!("'{name}' --top a a.sv"), "E0101", "NAME");
     }
 }
 
@@ -330,21 +255,14 @@ fn unsupported_ports_are_refused_by_name() {
 #[test]
 fn a_reset_is_found_by_its_usual_names() {
     for (port, options, expected) in [
-        ("RST_N", &["--reset", "RST_N"][..], "reset RST_N, 0 in reset"),
-        ("RST_N", &[], "reset RST_N, 0 in reset"),
-        ("i_rst", &[], "reset i_rst, 1 in reset"),
-        ("ARESETN", &["--reset", "ARESETN=1"], "reset ARESETN, 1 in reset"),
+        ("RST_N", "--reset RST_N", "reset RST_N, 0 in reset"),
+        ("RST_N", "", "reset RST_N, 0 in reset"),
+        ("i_rst", "", "reset i_rst, 1 in reset"),
+        ("ARESETN", "--reset ARESETN=1", "reset ARESETN, 1 in reset"),
     ] {
-        let folder = TempDir::new().unwrap();
         let module = format!("module a(input CLK, input {port}, input d, output q); endmodule\n");
-        write(&folder.path().join("a.v"), &module);
-        let output = run_in(folder.path(), &[&["new", "b", "--top", "a", "a.v"], options].concat());
-        assert_code(&output, 0);
-        let printed = text(&output);
-        assert!(
-            printed.contains("clock CLK") && printed.contains(expected),
-            "{expected}: {printed}"
-        );
+        let (_, printed) = Outside::new("b", &module, &format!("--top a {options}"));
+        assert!(printed.contains("clock CLK") && printed.contains(expected), "{printed}");
     }
 }
 
@@ -352,17 +270,17 @@ fn a_reset_is_found_by_its_usual_names() {
 /// does not need may contain anything.
 #[test]
 fn sources_may_be_named_in_any_order() {
-    let folder = TempDir::new().unwrap();
+    let place = Place::new();
     let files = [
         (
             "rtl/a_top.sv",
             "module a_top import z_first::*; (input clk, input rst, input word_t d, output word_t q);\n\
-                          m_bus bus(.clk); assign bus.d = d; b_part part(.bus, .q); endmodule\n",
+             m_bus bus(.clk); assign bus.d = d; b_part part(.bus, .q); endmodule\n",
         ),
         (
             "rtl/b_part.sv",
             "module b_part(m_bus.sink bus, output y_second::word_t q); always_ff @(posedge bus.clk) q <= \
-                           bus.d; endmodule\n",
+             bus.d; endmodule\n",
         ),
         (
             "rtl/m_bus.sv",
@@ -376,126 +294,103 @@ fn sources_may_be_named_in_any_order() {
         ),
     ];
     for (name, text) in files {
-        write(&folder.path().join(name), text);
+        place.write(name, text);
     }
-    let names: Vec<&str> = files[..5].iter().map(|(name, _)| *name).collect();
-    let reversed: Vec<&str> = names.iter().rev().copied().collect();
-    for (name, rtl) in [("one", &names[..]), ("two", &reversed), ("three", &["rtl"])] {
-        assert_code(&run_in(folder.path(), &[&["new", name, "--top", "a_top"], rtl].concat()), 0);
-        let copies = fs::read_dir(folder.path().join(name).join("rtl")).unwrap().count();
-        assert_eq!(copies, 5, "what is not needed is not copied");
+    let names = files[..5].iter().map(|(name, _)| *name);
+    let [one, two] = [names.clone().collect::<Vec<_>>(), names.rev().collect()];
+    for (name, rtl) in [("one", one.join(" ")), ("two", two.join(" ")), ("three", "rtl".into())] {
+        place.exits(0, &format!("new {name} --top a_top {rtl}"));
+        let copied = place.names(&format!("{name}/rtl"));
+        assert_eq!(copied.len(), 5, "what is not needed is not copied: {copied:?}");
     }
 }
 
 /// Folders of repositories have links, parts of modules, and several versions of a module.
 #[test]
 fn a_folder_may_hold_what_the_top_does_not_need() {
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let place = Place::new();
     let part =
         "module part(input clk, input a, output reg b); always @(posedge clk) b <= a; endmodule\n";
     let top = "`include \"../inc/defs.vh\"\n`include \"pkg/types.svh\"\n\
                module Fifo(input clk, input `T [`BITS-1:0] a, output b);\n  \
                wire part_x;\n  part p(.clk, .a(1'(a)), .b);\nendmodule\n";
-    write(&at("r/rtl/Fifo.sv"), top);
-    write(&at("r/rtl/part.sv"), part);
-    write(&at("r/inc/defs.vh"), "`define T logic\n");
-    write(&at("r/inc/pkg/types.svh"), "`define TYPES 1\n");
-    write(&at("r/z/macros.v"), "`define BITS `TYPES\n");
-    write(&at("r/rtl/checks.sv"), "  // of a bench\n  check_task(a);\n");
-    write(&at("r/z/list.sv"), "`include \"a_sequence.sv\"\n");
-    write(&at("r/z/a_sequence.sv"), "class a_sequence; `of_a_library(a_sequence) endclass\n");
-    write(&at("r/rtl/other_ff.sv"), "module part_x(input a); endmodule\n");
-    write(&at("r/rtl/other_latch.sv"), "module part_x(input b); endmodule\n");
-    std::os::unix::fs::symlink("..", at("r/rtl/up")).unwrap();
-    std::os::unix::fs::symlink("../inc", at("r/rtl/inc")).unwrap();
-    std::os::unix::fs::symlink("nowhere", at("r/rtl/broken.sv")).unwrap();
-    let new = |name: &str, top: &str| run_in(folder.path(), &["new", name, "--top", top, "r"]);
-    assert_code(&new("one", "Fifo"), 0);
-    let mut copied: Vec<_> = walk(&at("one/rtl"));
-    copied.sort();
-    let expected =
-        ["inc/defs.vh", "rtl/Fifo.sv", "rtl/macros.v", "rtl/part.sv", "rtl/pkg/types.svh"];
-    assert_eq!(copied, expected);
-    assert_error_at(&new("two", "Fif"), "E0303", "no module Fif; did you mean `Fifo`?");
-    assert_error_at(&new("two", "zzz"), "E0303", "its modules are Fifo, part, part_x");
-    // What is wrong with what the top needs, and not with the fragment.
-    write(&at("r/rtl/part.sv"), &part.replace("posedge", "possedge"));
-    let output = new("two", "Fifo");
-    assert_error_at(&output, "E0307", "r/rtl/part.sv:1:");
-    assert!(!text(&output).contains("checks.sv"), "{}", text(&output));
-    write(&at("r/rtl/part.sv"), &part.replace("always", "none n(); always"));
-    let output = new("two", "Fifo");
-    assert_error_at(&output, "E0307", "r/rtl/part.sv:1:");
-    let printed = text(&output);
-    assert!(printed.contains("'none'") && printed.contains("Name the missing file"), "{printed}");
-    assert!(!printed.contains("Looked in") && !printed.contains("sequence"), "{printed}");
-    write(&at("r/rtl/part.sv"), part);
-    write(&at("r/rtl/z_part.sv"), &format!("\n{part}"));
-    let output = new("two", "Fifo");
-    assert_error_at(&output, "E0304", "module part is declared in both");
-    let printed = text(&output);
-    assert!(
-        printed.contains("r/rtl/part.sv:1") && printed.contains("r/rtl/z_part.sv:2"),
-        "{printed}"
-    );
-}
-
-/// The files below a folder.
-fn walk(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
-        match entry.file_type().unwrap().is_dir() {
-            true => found.extend(walk(&entry.path()).iter().map(|below| format!("{name}/{below}"))),
-            false => found.push(name),
-        }
+    for (name, text) in [
+        ("rtl/Fifo.sv", top),
+        ("rtl/part.sv", part),
+        ("inc/defs.vh", "`define T logic\n"),
+        ("inc/pkg/types.svh", "`define TYPES 1\n"),
+        ("z/macros.v", "`define BITS `TYPES\n"),
+        ("rtl/checks.sv", "  // of a bench\n  check_task(a);\n"),
+        ("z/list.sv", "`include \"a_sequence.sv\"\n"),
+        ("z/a_sequence.sv", "class a_sequence; `of_a_library(a_sequence) endclass\n"),
+        ("rtl/other_ff.sv", "module part_x(input a); endmodule\n"),
+        ("rtl/other_latch.sv", "module part_x(input b); endmodule\n"),
+    ] {
+        place.write(&format!("r/{name}"), text);
     }
-    found
+    for (name, to) in [("up", ".."), ("inc", "../inc"), ("broken.sv", "nowhere")] {
+        symlink(to, place.path(&format!("r/rtl/{name}"))).unwrap();
+    }
+    place.exits(0, "new one --top Fifo r");
+    for (folder, names) in [
+        ("", &["inc", "rtl"][..]),
+        ("/inc", &["defs.vh"]),
+        ("/rtl", &["Fifo.sv", "macros.v", "part.sv", "pkg"]),
+        ("/rtl/pkg", &["types.svh"]),
+    ] {
+        assert_eq!(place.names(&format!("one/rtl{folder}")), names);
+    }
+    place.fails("E0303", "no module Fif; did you mean `Fifo`?", "new two --top Fif r");
+    place.fails("E0303", "its modules are Fifo, part, part_x", "new two --top zzz r");
+    // What is wrong with what the top needs, and not with the fragment.
+    let fails = |number: &str, has: &[&str], has_not: &[&str]| {
+        let output = place.run("new two --top Fifo r");
+        for words in has {
+            assert_error_at(&output, number, words);
+        }
+        let printed = text(&output);
+        assert!(!has_not.iter().any(|words| printed.contains(words)), "{printed}");
+    };
+    place.write("r/rtl/part.sv", &part.replace("posedge", "possedge"));
+    fails("E0307", &["r/rtl/part.sv:1:"], &["checks.sv"]);
+    place.write("r/rtl/part.sv", &part.replace("always", "none n(); always"));
+    let named = ["r/rtl/part.sv:1:", "'none'", "Name the missing file"];
+    fails("E0307", &named, &["Looked in", "sequence"]);
+    place.write("r/rtl/part.sv", part);
+    place.write("r/rtl/z_part.sv", &format!("\n{part}"));
+    let both = ["module part is declared in both", "r/rtl/part.sv:1", "r/rtl/z_part.sv:2"];
+    fails("E0304", &both, &[]);
 }
 
 /// Options of the project, strings without quotes, ports with a net type, delays; and messages
 /// about what the user wrote.
 #[test]
 fn a_module_is_taken_as_verilator_takes_it() {
-    let folder = TempDir::new().unwrap();
+    let place = Place::new();
     let rtl = "`timescale 1ns/1ps\nmodule a #(parameter MODE = \"FAST\") (input wire clk, input wire logic d, input tri t,\n  \
                input var logic v, output wire p, output reg q);\n  assign #2 p = d ^ t;\n  \
                // verilator lint_off SOMENEWCODE\n  \
                always @(posedge clk) q <= #1 MODE == \"SLOW\" ? v : d;\nendmodule\n";
-    write(&folder.path().join("src/a.sv"), rtl);
-    let new = |arguments: &[&str]| {
-        run_in(folder.path(), &[&["new", "b", "--top", "a", "src/a.sv"], arguments].concat())
-    };
-    let output = new(&[]);
+    place.write("src/a.sv", rtl);
+    let output = place.run("new b --top a src/a.sv");
     assert_error_at(&output, "E0307", "src/a.sv:5:");
     let printed = text(&output);
     assert!(printed.contains("--verilator-option") && !printed.contains("cosim_ask"), "{printed}");
-    let future = ["--verilator-option", "-Wfuture-SOMENEWCODE"];
-    let output = new(&[&future[..], &["--parameter", "MODE=SLOW"]].concat());
-    assert_code(&output, 0);
-    let printed = text(&output);
-    assert!(printed.contains("3 inputs and 2 outputs"), "{printed}");
-    assert!(
-        printed.contains("warning: delays (#) are ignored") && printed.contains("src/a.sv:4"),
-        "{printed}"
-    );
-    let read = |name: &str| fs::read_to_string(folder.path().join("b").join(name)).unwrap();
-    assert!(read("build.rs").contains(r#".verilator_option("-Wfuture-SOMENEWCODE")"#));
-    assert!(read("rtl/a_wrapper.sv").contains(r#"parameter MODE = "SLOW""#));
+    let future = "src/a.sv --verilator-option -Wfuture-SOMENEWCODE --parameter";
+    let printed = place.exits(0, &format!("new b --top a {future} MODE=SLOW"));
+    let delays = "warning: delays (#) are ignored";
+    for words in ["3 inputs and 2 outputs", delays, "src/a.sv:4"] {
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+    let option = r#".verilator_option("-Wfuture-SOMENEWCODE")"#;
+    assert!(place.text("b/build.rs").contains(option));
+    assert!(place.text("b/rtl/a_wrapper.sv").contains(r#"parameter MODE = "SLOW""#));
+    // A string has any letters.
+    place.exits(0, &format!("new c --top a {future} MODE=x+"));
     // A message about the module around the top names the top.
-    let output = run_in(
-        folder.path(),
-        &[&["new", "c", "--top", "a", "src/a.sv", "--parameter", "MODE=x+"], &future[..]].concat(),
-    );
-    assert_eq!(code(&output), 0, "a string has any letters: {}", text(&output));
-    write(
-        &folder.path().join("src/n.sv"),
-        "module n #(parameter N = 1) (input clk, input d, output q); endmodule\n",
-    );
-    let output =
-        run_in(folder.path(), &["new", "d", "--top", "n", "src/n.sv", "--parameter", "N=X"]);
+    let number = "module n #(parameter N = 1) (input clk, input d, output q); endmodule\n";
+    place.write("src/n.sv", number);
+    let output = place.run("new d --top n src/n.sv --parameter N=X");
     assert_error_at(&output, "E0307", "module n: ");
     let printed = text(&output);
     assert!(!printed.contains("cosim_ask") && !printed.contains("/tmp"), "{printed}");
@@ -505,92 +400,60 @@ fn a_module_is_taken_as_verilator_takes_it() {
 /// include guard, it cannot be included twice, and it is not declared twice.
 #[test]
 fn an_included_interface_is_declared_once() {
-    let folder = TempDir::new().unwrap();
+    let place = Place::new();
     let bus = "interface bus(input clk); logic d; modport sink(input clk, d); endinterface\n";
     let part =
         "module part(bus.sink b, output logic q); always_ff @(posedge b.clk) q <= b.d; endmodule\n";
     let top = "`include \"bus.sv\"\nmodule a(input clk, input rst, input d, output q);\n\
                bus b(.clk); assign b.d = d; part p(.b, .q); endmodule\n";
-    write(&folder.path().join("rtl/bus.sv"), bus);
-    write(&folder.path().join("rtl/part.sv"), part);
-    write(&folder.path().join("rtl/a.sv"), top);
-    assert_code(&run_in(folder.path(), &["new", "one", "--top", "a", "rtl"]), 0);
-    write(&folder.path().join("rtl/part.sv"), &format!("`include \"bus.sv\"\n{part}"));
-    let output = run_in(folder.path(), &["new", "two", "--top", "a", "rtl"]);
-    let printed = text(&output);
-    assert_eq!(code(&output), 2, "{printed}");
+    place.write("rtl/bus.sv", bus);
+    place.write("rtl/part.sv", part);
+    place.write("rtl/a.sv", top);
+    place.exits(0, "new one --top a rtl");
+    place.write("rtl/part.sv", &format!("`include \"bus.sv\"\n{part}"));
+    let printed = place.exits(2, "new two --top a rtl");
     assert!(printed.contains("rtl/bus.sv:1") && !printed.contains("both"), "{printed}");
 }
 
 #[test]
 fn existing_files_are_not_overwritten() {
-    let folder = TempDir::new().unwrap();
-    write(
-        &folder.path().join("a.v"),
-        "module a(input clk, input rst, input d, output q); endmodule\n",
-    );
-    write(&folder.path().join("full/mine.txt"), "mine");
-    write(&folder.path().join("file"), "mine");
-    fs::create_dir(folder.path().join("empty")).unwrap();
-    for name in ["full", "file"] {
-        let output = run_in(folder.path(), &["new", name, "--top", "a", "a.v"]);
-        assert_error_at(&output, "E0602", name);
+    let place = Place::new();
+    place.write("a.v", "module a(input clk, input rst, input d, output q); endmodule\n");
+    place.write("full/mine.txt", "mine");
+    place.write("file", "mine");
+    std::fs::create_dir(place.path("empty")).unwrap();
+    // An empty folder is filled, and is not empty then.
+    place.exits(0, "new empty --top a a.v");
+    assert!(place.has("empty/src/golden.rs"));
+    for name in ["full", "file", "empty"] {
+        place.fails("E0602", name, &format!("new {name} --top a a.v"));
     }
-    assert_eq!(fs::read_dir(folder.path().join("full")).unwrap().count(), 1);
-    let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
-    assert_eq!(code(&output), 0, "an empty folder is filled: {}", text(&output));
-    assert!(folder.path().join("empty/src/golden.rs").is_file());
-    // Now the folder is not empty.
-    let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
-    assert_error(&output, "E0602");
+    assert_eq!(place.names("full"), ["mine.txt"]);
 }
 
 /// The channels of a FIFO are recognized. Two lines of its user make the first green run, and RTL
 /// that loses an item fails.
 #[test]
 fn a_fifo_is_verified_with_two_lines() {
-    let folder = TempDir::new().unwrap();
-    let rtl = crate::common::project().join("examples/fifo/rtl/Fifo.sv");
-    let output = run_in(folder.path(), &["new", "queue", "--top", "Fifo", rtl.to_str().unwrap()]);
-    assert_code(&output, 0);
+    let rtl = project().join("examples/fifo/rtl/Fifo.sv");
+    let words = format!("--top Fifo {}", rtl.display());
+    let (new, printed) = Outside::in_place(Place::new(), "queue", &words);
     let channels =
         "channels: source push (push_valid, push_ready), sink pop (pop_valid, pop_ready)";
-    assert!(text(&output).contains(channels), "{}", text(&output));
-    let made = folder.path().join("queue");
-    builds_without_warnings(&made);
-    let run = |expected: i32, arguments: &[&str]| {
-        let output = program_outside("queue")
-            .args(arguments)
-            .current_dir(&made)
-            .env("COSIM_CACHE", models())
-            .output()
-            .unwrap();
-        assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
-        text(&output)
-    };
-    assert!(run(1, &["run", "--cases", "2"]).starts_with("NO GOLDEN MODEL"));
-
-    let edit = |file: &str, from: &str, to: &str| {
-        let before = fs::read_to_string(made.join(file)).unwrap();
-        assert_eq!(before.matches(from).count(), 1, "{before}");
-        write(&made.join(file), &before.replace(from, to));
-    };
-    edit(
-        "src/scoreboard.rs",
-        "let _ = item;",
-        "self.pop.expect(crate::PopItem { data: item.data });",
-    );
-    edit("src/lib.rs", "Untimed<false>", "Untimed");
-    builds_without_warnings(&made);
-    let printed = run(0, &["run", "--cases", "20"]);
+    assert!(printed.contains(channels), "{printed}");
+    new.lints();
+    assert!(new.exits(1, "run --cases 2").starts_with("NO GOLDEN MODEL"));
+    let expected = "self.pop.expect(crate::PopItem { data: item.data });";
+    new.edit("src/scoreboard.rs", &[("let _ = item;", expected)]);
+    new.edit("src/lib.rs", &[("Untimed<false>", "Untimed")]);
+    new.lints();
+    let printed = new.exits(0, "run --cases 20");
     assert!(printed.starts_with("PASS  queue"), "{printed}");
     assert!(printed.contains("compared: every output as transactions"), "{printed}");
-    let lossy = fs::read_to_string(&rtl).unwrap().replace(
-        "count_q + COUNT_BITS'(pushed) - COUNT_BITS'(popped)",
-        "count_q + COUNT_BITS'(pushed && !popped) - COUNT_BITS'(popped)",
-    );
-    write(&made.join("lossy/Fifo.sv"), &lossy);
-    let printed = run(1, &["run", "--rtl", "lossy", "--cases", "20"]);
+    let count = "count_q + COUNT_BITS'(pushed) - COUNT_BITS'(popped)";
+    let lossy = "count_q + COUNT_BITS'(pushed && !popped) - COUNT_BITS'(popped)";
+    new.plant("lossy", "Fifo.sv", &[(count, lossy)]);
+    let printed = new.exits(1, "run --rtl lossy --cases 20");
     assert!(printed.contains("the RTL violates the specification"), "{printed}");
 }
 
@@ -613,20 +476,11 @@ module odd #(parameter int \n"; = 4) (
 endmodule
 "#;
 
-/// Writes a crate for the hostile RTL.
-fn hostile_crate(folder: &Path) {
-    fs::write(folder.join("odd.sv"), HOSTILE).unwrap();
-    let output = run_in(folder, &["new", "odd-names", "--top", "odd", "odd.sv"]);
-    // Verilator has read the wrapper.
-    assert_code(&output, 0);
-}
-
 #[test]
 fn names_of_the_rtl_are_no_code_in_the_crate() {
-    let folder = TempDir::new().unwrap();
-    hostile_crate(folder.path());
-    let read = |name: &str| fs::read_to_string(folder.path().join("odd-names").join(name)).unwrap();
-    let types = read("src/types.rs");
+    // Verilator has read the wrapper.
+    let (new, _) = Outside::new("odd-names", HOSTILE, "--top odd");
+    let types = new.text("src/types.rs");
     for (line, about) in [
         ("pub enum ET {", "the enum"),
         ("AStdProcessCommandNewX,", "a variant"),
@@ -637,7 +491,7 @@ fn names_of_the_rtl_are_no_code_in_the_crate() {
     ] {
         assert!(types.contains(line), "{about}: {types}");
     }
-    let wrapper = read("rtl/odd_wrapper.sv");
+    let wrapper = new.text("rtl/odd_wrapper.sv");
     for line in [".\\use (p::e_t'(use_pin))", ".\\a+b (a_b)", ".\\n\"; (\\n\"; )"] {
         assert!(wrapper.contains(line), "{line}: {wrapper}");
     }
@@ -646,9 +500,7 @@ fn names_of_the_rtl_are_no_code_in_the_crate() {
 #[test]
 #[ignore = "slow: builds a crate"]
 fn a_crate_with_names_of_hostile_rtl_builds() {
-    let folder = TempDir::new().unwrap();
-    hostile_crate(folder.path());
-    builds_without_warnings(&folder.path().join("odd-names"));
+    Outside::new("odd-names", HOSTILE, "--top odd").0.lints();
 }
 
 /// Channels with names that Rust, the library and generated code use, in two clock domains, with
@@ -702,11 +554,7 @@ endmodule
 #[test]
 #[ignore = "slow: builds a crate"]
 fn a_crate_with_channels_of_any_name_and_width_builds_and_moves_packets() {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("channels.sv"), CHANNELS).unwrap();
-    let output = run_in(folder.path(), &["new", "odd", "--top", "channels", "channels.sv"]);
-    let printed = text(&output);
-    assert_eq!(code(&output), 0, "{printed}");
+    let (new, printed) = Outside::new("odd", CHANNELS, "--top channels");
     for line in [
         "inputs in no channel, held by `tie` in src/lib.rs: enable = 1, flush_n = 1",
         "random values by `vary` in src/lib.rs: key, CLOCKS, PROGRAM, self, type_pin",
@@ -715,17 +563,10 @@ fn a_crate_with_channels_of_any_name_and_width_builds_and_moves_packets() {
     ] {
         assert!(printed.contains(line), "{line}: {printed}");
     }
-    let made = folder.path().join("odd");
-    let readme = fs::read_to_string(made.join("README.md")).unwrap();
+    let readme = new.text("README.md");
     assert!(readme.contains("`key` has random values") && readme.contains("vary key[65];"));
-    builds_without_warnings(&made);
-    let output = program_outside("odd")
-        .args(["run", "--cases", "5", "--scenario", "default"])
-        .current_dir(&made)
-        .env("COSIM_CACHE", models())
-        .output()
-        .unwrap();
-    let printed = text(&output);
+    new.lints();
+    let printed = new.exits(1, "run --cases 5 --scenario default");
     assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");
     assert!(!printed.contains("no packet moved"), "{printed}");
 }
