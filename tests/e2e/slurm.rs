@@ -2,19 +2,16 @@
 //! single machine, whatever happens to its tasks.
 
 use crate::common::{
-    assert_code, assert_error_at, assert_same_run, code, is_longer, patched_rtl, program, project,
-    run, text, wait_until,
+    Place, assert_code, assert_error_at, code, is_longer, program, project, text, wait_until,
 };
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use tempfile::TempDir;
+use std::process::{Command, Stdio};
 
-/// A cluster that ends when dropped.
-struct Cluster {
-    folder: TempDir,
-}
+/// A cluster that ends when dropped, in a place with wrong RTL.
+struct Cluster(Place);
 
 impl Cluster {
     /// Starts a cluster, or returns why it cannot.
@@ -22,16 +19,16 @@ impl Cluster {
         for tool in ["slurmctld", "slurmd", "munged", "sbatch"] {
             let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
             if !found.is_ok_and(|output| output.status.success()) {
-                return Err(format!(
-                    "there is no {tool}: apt-get install slurmctld slurmd slurm-client munge"
-                ));
+                let packages = "slurmctld slurmd slurm-client munge";
+                return Err(format!("there is no {tool}: apt-get install {packages}"));
             }
         }
         if !rustix::process::geteuid().is_root() {
             return Err("a cluster is started by root only".to_owned());
         }
-        let cluster = Self { folder: TempDir::new().expect("a folder") };
-        let output = cluster.tool("start").arg(cluster.root()).output().expect("bash runs");
+        let cluster = Self(Place::with_bug("qp/01-reset-keeps-states"));
+        let output = cluster.tool(project().join("tests/slurm/start")).arg(cluster.root()).output();
+        let output = output.expect("bash runs");
         match output.status.success() {
             true => Ok(cluster),
             false => Err(format!("it does not start: {}", text(&output))),
@@ -39,39 +36,38 @@ impl Cluster {
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().join("cluster")
+        self.0.path("cluster")
     }
 
-    fn tool(&self, name: &str) -> Command {
-        let mut command = Command::new(project().join("tests/slurm").join(name));
-        command.env("SLURM_CONF", self.root().join("slurm.conf"));
+    /// A tool that knows the cluster.
+    fn tool(&self, path: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(path);
+        command.current_dir(self.0.path("")).env("SLURM_CONF", self.root().join("slurm.conf"));
         command
     }
 
-    /// The output of a Slurm command.
-    fn slurm(&self, command: &[&str]) -> String {
-        let conf = self.root().join("slurm.conf");
-        let output = Command::new(command[0]).args(&command[1..]).env("SLURM_CONF", conf).output();
-        text(&output.expect("it is installed")).trim().to_owned()
+    fn submit(&self, program: &Path, options: &str, arguments: &str) -> Command {
+        let mut command = self.tool(project().join("scripts/slurm-run"));
+        command.env("COSIM", program).args(options.split(' ')).args(["--poll", "0.2", "--"]);
+        command.args(arguments.split_whitespace());
+        command
     }
 
-    fn submit(&self, program: &Path, options: &[&str], arguments: &[&str]) -> Command {
-        let mut command = Command::new(project().join("scripts/slurm-run"));
-        command
-            .current_dir(project())
-            .env("SLURM_CONF", self.root().join("slurm.conf"))
-            .env("COSIM", program)
-            .args(options)
-            .args(["--poll", "0.2"])
-            .arg("--")
-            .args(arguments);
-        command
+    /// A wrapper of the program that runs lines of `bash` first.
+    fn stand_in(&self, name: &str, lines: &str) -> PathBuf {
+        let real = program();
+        let real = real.get_program().to_str().unwrap();
+        let lines = lines.replace("REAL", real);
+        let path = self.0.path(name);
+        self.0.write(name, &format!("#!/bin/bash\n{lines}\nexec '{real}' \"$@\"\n"));
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("an executable one");
+        path
     }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        let _ = self.tool("stop").arg(self.root()).output();
+        let _ = self.tool(project().join("tests/slurm/stop")).arg(self.root()).output();
     }
 }
 
@@ -93,20 +89,6 @@ impl Drop for Small {
     }
 }
 
-/// A wrapper of the program that runs a line first.
-fn stand_in(path: &Path, line: &str) -> PathBuf {
-    let real = program();
-    let script = format!("#!/bin/bash\n{line}\nexec {:?} \"$@\"\n", real.get_program());
-    fs::write(path, script).expect("a script");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("an executable one");
-    path.to_owned()
-}
-
-fn whole(folder: &Path, arguments: &[&str]) -> Output {
-    let out = folder.to_str().unwrap();
-    run(["run", "--quiet", "--out", out].iter().chain(arguments))
-}
-
 /// One cluster for all tests, one after another, because it uses fixed ports.
 #[test]
 #[ignore = "slow: a Slurm cluster"]
@@ -118,36 +100,30 @@ fn a_run_on_a_cluster_equals_the_run_on_one_machine() {
             return;
         }
     };
-    let folder = TempDir::new().unwrap();
-    let program = stand_in(&folder.path().join("cosim"), "");
-    green(&cluster, folder.path(), &program);
-    red_with_a_node_that_is_killed(&cluster, folder.path());
-    a_shard_that_is_lost_for_good(&cluster, folder.path());
-    a_full_folder(&cluster, folder.path(), &program);
-    a_grading(&cluster, folder.path());
+    let program = cluster.stand_in("cosim", "");
+    green(&cluster, &program);
+    red_with_a_node_that_is_killed(&cluster);
+    a_shard_that_is_lost_for_good(&cluster);
+    a_full_folder(&cluster, &program);
+    a_grading(&cluster);
 }
 
-const GREEN: [&str; 6] = ["--block", "qp,dll", "--cases", "8", "--packets", "3"];
+const GREEN: &str = "--block qp,dll --cases 8 --packets 3";
 
-fn green(cluster: &Cluster, folder: &Path, program: &Path) {
-    let [alone, out] = ["green-alone", "green"].map(|name| folder.join(name));
-    assert_eq!(code(&whole(&alone, &GREEN)), 0);
+fn green(cluster: &Cluster, program: &Path) {
+    let place = &cluster.0;
+    place.exits(0, &format!("run --quiet --out green-alone {GREEN}"));
     // The same run from a plan.
-    let plan = folder.join("green.toml");
-    let listed = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"qp\", \"dll\"]\ncases = 8\npackets = 3\n";
-    fs::write(&plan, listed).unwrap();
-    let plan = plan.to_str().unwrap();
-    let options = ["--shards", "3", "--plan", plan, "--out", out.to_str().unwrap()];
-    let output = cluster.submit(program, &options, &[]).output().unwrap();
-    assert_code(&output, 0);
+    let run = "[[run]]\nblocks = [\"qp\", \"dll\"]\ncases = 8\npackets = 3\n";
+    place.write("green.toml", &format!("format = \"cosim-plan\"\nversion = 1\n{run}"));
+    let options = "--shards 3 --plan green.toml --out green";
+    assert_code(&cluster.submit(program, options, "").output().unwrap(), 0);
     for block in ["qp", "dll"] {
-        assert_same_run(&alone.join(block), &out.join("run").join(block));
+        place.same_run(&format!("green-alone/{block}"), &format!("green/run/{block}"));
     }
     // Invalid arguments are reported before anything is submitted.
-    let bad = folder.join("bad");
-    let options = ["--shards", "3", "--out", bad.to_str().unwrap()];
-    let output = cluster.submit(program, &options, &["--block", "none"]).output().unwrap();
-    assert_error_at(&output, "E0102", "`none`");
+    let mut bad = cluster.submit(program, "--shards 3 --out bad", "--block none");
+    assert_error_at(&bad.output().unwrap(), "E0102", "`none`");
 }
 
 /// The first attempt of each task ends in the middle of its part.
@@ -162,25 +138,20 @@ if [ "$1" = mutate ] && [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
   fi
 fi 2>/dev/null"#;
 
-fn a_grading(cluster: &Cluster, folder: &Path) {
+fn a_grading(cluster: &Cluster) {
     if Command::new("yosys").arg("-V").output().is_err() {
         eprintln!("skipped: slurm::a_grading: there is no yosys: apt-get install yosys");
         return;
     }
-    let real = program().get_program().to_str().unwrap().to_owned();
-    let line = DIES_ONCE.replace("REAL", &real).replace("BELOW", folder.to_str().unwrap());
-    let program = stand_in(&folder.join("dies-once"), &line);
-    let [alone, out] = ["grading-alone", "grading"].map(|name| folder.join(name));
-    let few = ["--mutants", "40", "--cases", "12", "--no-judge"];
-    let graded = [&["--block", "recv", "--fixes", "repaired"][..], &few].concat();
-    let mut whole = crate::common::program();
-    whole.env("CXXFLAGS", "-O0").args(["mutate", "--quiet", "--out"]).arg(&alone).args(&graded);
-    assert_eq!(code(&whole.output().unwrap()), 0);
-    let options = ["mutate", "--shards", "2", "--out", out.to_str().unwrap()];
-    let mut command = cluster.submit(&program, &options, &graded);
+    let place = &cluster.0;
+    let below = place.path("").display().to_string();
+    let program = cluster.stand_in("dies-once", &DIES_ONCE.replace("BELOW", &below));
+    let graded = "--block recv --fixes repaired --mutants 40 --cases 12 --no-judge";
+    place.exits(0, &format!("mutate --quiet --out grading-alone {graded}"));
+    let mut command = cluster.submit(&program, "mutate --shards 2 --out grading", graded);
     assert_code(&command.env("CXXFLAGS", "-O0").output().unwrap(), 0);
     let [left, right] =
-        [&alone, &out.join("run")].map(|out| fs::read(out.join("mutate.json")).unwrap());
+        ["-alone", "/run"].map(|of| place.text(&format!("grading{of}/mutate.json")));
     assert!(left == right, "the parts do not make the whole");
 }
 
@@ -193,40 +164,39 @@ if [ "${SLURMD_NODENAME:-}" = node1 ] && [ -z "${SLURM_RESTART_COUNT:-}" ]; then
   wait
 fi 2>/dev/null"#;
 
-fn red_with_a_node_that_is_killed(cluster: &Cluster, folder: &Path) {
-    let real = program().get_program().to_str().unwrap().to_owned();
-    let program = stand_in(&folder.join("stands-still"), &STANDS_STILL.replace("REAL", &real));
-    let patch = files_of("tests/bad_rtl/qp").remove(0);
-    let wrong = patched_rtl(&patch);
-    let rtl = wrong.path().join("rtl");
-    let arguments = ["--block", "qp", "--rtl", rtl.to_str().unwrap(), "--cases", "500"];
-    let arguments =
-        [&arguments[..], &["--threads", "1", "--no-shrink", "--no-waves", "--packets", "60"]]
-            .concat();
-    let [alone, out] = ["red-alone", "red"].map(|name| folder.join(name));
-    assert_eq!(code(&whole(&alone, &arguments)), 1);
-    let options = ["--shards", "4", "--out", out.to_str().unwrap()];
-    let mut command = cluster.submit(&program, &options, &arguments);
-    let mut child: Child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+fn red_with_a_node_that_is_killed(cluster: &Cluster) {
+    let place = &cluster.0;
+    let program = cluster.stand_in("stands-still", STANDS_STILL);
+    let options = "--block qp --rtl rtl --cases 500 --threads 1 --no-shrink --no-waves";
+    let arguments = format!("{options} --packets 60");
+    place.exits(1, &format!("run --quiet --out red-alone {arguments}"));
+    let mut command = cluster.submit(&program, "--shards 4 --out red", &arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The other node has finished its tasks.
-    let entries = |name: &str| fs::read_dir(out.join(name)).into_iter().flatten().flatten();
+    let is_halted =
+        |task: &String| is_longer(&place.path(&format!("red/work/{task}/run.journal")), 19_999);
     wait_until(&mut child, || {
-        let journals = entries("work").map(|entry| entry.path().join("run.journal"));
-        entries("shards").count() == 2
-            && journals.filter(|path| is_longer(path, 19_999)).count() == 2
+        let halted = place.names("red/work").into_iter().filter(is_halted).count();
+        place.names("red/shards").len() == 2 && halted == 2
     });
-    let kill = cluster.tool("kill-node").arg(cluster.root()).arg("node1").status();
-    assert!(kill.unwrap().success());
-    cluster.slurm(&["scontrol", "update", "nodename=node1", "state=down", "reason=killed"]);
-    let conf = cluster.root().join("slurm.conf");
-    cluster.slurm(&["slurmd", "-f", conf.to_str().unwrap(), "-N", "node1"]);
-    cluster.slurm(&["scontrol", "update", "nodename=node1", "state=resume"]);
+    let mut kill = cluster.tool(project().join("tests/slurm/kill-node"));
+    assert!(kill.arg(cluster.root()).arg("node1").status().unwrap().success());
+    let conf = cluster.root().join("slurm.conf").display().to_string();
+    for line in [
+        "scontrol update nodename=node1 state=down reason=killed",
+        &format!("slurmd -f {conf} -N node1"),
+        "scontrol update nodename=node1 state=resume",
+    ] {
+        let mut words = line.split(' ');
+        let mut tool = cluster.tool(words.next().expect("a tool"));
+        tool.args(words).output().expect("it is installed");
+    }
     let output = child.wait_with_output().unwrap();
     assert_code(&output, 1);
     assert!(text(&output).contains("FAIL  qp, seed 1: "), "{}", text(&output));
-    assert_same_run(&alone, &out.join("run"));
+    place.same_run("red-alone", "red/run");
     // Completed cases did not run again.
-    let logs = (1..=4).map(|index| fs::read_to_string(log(&out, index)).unwrap());
+    let logs = place.names("red/log").into_iter().map(|log| place.text(&format!("red/log/{log}")));
     let logs: Vec<String> = logs.collect();
     let resumed = |log: &String| {
         log.contains("had ended before") && !log.contains(": 0 cases had ended before")
@@ -234,45 +204,33 @@ fn red_with_a_node_that_is_killed(cluster: &Cluster, folder: &Path) {
     assert!(logs.iter().any(resumed), "{logs:?}");
 }
 
-/// The newest log of a task.
-fn log(out: &Path, index: u32) -> PathBuf {
-    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    let mut logs = fs::read_dir(out.join("log")).unwrap().map(|entry| entry.unwrap().path());
-    logs.find(|path| name(path).starts_with(&format!("{index}-"))).expect("a log")
-}
-
-fn files_of(folder: &str) -> Vec<PathBuf> {
-    let mut files = crate::common::files(&project().join(folder), "patch");
-    files.sort();
-    files
-}
-
-fn a_shard_that_is_lost_for_good(cluster: &Cluster, folder: &Path) {
+fn a_shard_that_is_lost_for_good(cluster: &Cluster) {
     let dies = "case \" $* \" in *' --shard 2/3 '*) echo this one dies; kill -9 $$ ;; esac";
-    let program = stand_in(&folder.join("dies"), dies);
-    let out = folder.join("lost");
-    let options = ["--shards", "3", "--retries", "1", "--out", out.to_str().unwrap()];
-    let output = cluster.submit(&program, &options, &GREEN).output().unwrap();
+    let program = cluster.stand_in("dies", dies);
+    let options = "--shards 3 --retries 1 --out lost";
+    let output = cluster.submit(&program, options, GREEN).output().unwrap();
+    assert_code(&output, 1);
     let printed = text(&output);
-    assert_eq!(code(&output), 1, "{printed}");
-    assert!(printed.contains("shard 2/3 left no result in 2 tries"), "{printed}");
-    assert!(printed.contains("this one dies"), "{printed}");
-    assert!(printed.contains("FAIL  1 of 3 shards are missing"), "{printed}");
-    assert!(!out.join("run").exists(), "nothing passes for a result");
+    for words in
+        ["shard 2/3 left no result in 2 tries", "this one dies", "FAIL  1 of 3 shards are missing"]
+    {
+        assert!(printed.contains(words), "{printed}");
+    }
+    assert!(!cluster.0.has("lost/run"), "nothing passes for a result");
 }
 
-fn a_full_folder(cluster: &Cluster, folder: &Path, program: &Path) {
-    let Some(small) = Small::mount(&folder.join("small")) else {
+fn a_full_folder(cluster: &Cluster, program: &Path) {
+    let Some(_small) = Small::mount(&cluster.0.path("small")) else {
         eprintln!("skipped: slurm::a_full_folder: no file system can be mounted here");
         return;
     };
-    let out = small.0.join("out");
-    let options = ["--shards", "3", "--retries", "0", "--out", out.to_str().unwrap()];
-    let arguments = ["--block", "qp", "--cases", "200", "--packets", "3"];
-    let output = cluster.submit(program, &options, &arguments).output().unwrap();
+    let options = "--shards 3 --retries 0 --out small/out";
+    let mut command = cluster.submit(program, options, "--block qp --cases 200 --packets 3");
+    let output = command.output().unwrap();
     let printed = text(&output);
     assert!([1, 3].contains(&code(&output)), "{printed}");
-    assert!(printed.contains("left no result in 1 tries"), "{printed}");
-    assert!(printed.contains("shards are missing"), "{printed}");
-    assert!(!out.join("run/results.json").exists(), "nothing passes for a result");
+    for words in ["left no result in 1 tries", "shards are missing"] {
+        assert!(printed.contains(words), "{printed}");
+    }
+    assert!(!cluster.0.has("small/out/run/results.json"), "nothing passes for a result");
 }
