@@ -137,7 +137,7 @@ impl Outside {
         is_without_warnings(&self.cargo(&["build"]));
     }
 
-    /// Like [`Outside::builds`], with clippy in place of the compiler to build and lint in one step.
+    /// Like [`Outside::builds`], with clippy in place of the compiler to lint in the same step.
     #[track_caller]
     pub fn lints(&self) {
         let mut cargo = cargo_outside(self.path());

@@ -1,130 +1,74 @@
 //! `cosim new` for modules whose ports the harness cannot drive: several clocks, none, arrays,
 //! interfaces, parameters.
 
-use crate::common::{
-    assert_code, assert_error_at, cargo_outside, code, json, models, program_outside, project,
-    run_in, text,
-};
-use crate::export::icarus;
-use std::fs;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap()
-}
+use crate::common::{Place, assert_code, project};
+use crate::new::refused;
+use crate::outside::Outside;
 
 /// A file of the tests.
 fn data(name: &str) -> String {
-    read(&project().join("tests/e2e/data").join(name))
+    std::fs::read_to_string(project().join("tests/e2e/data").join(name)).unwrap()
 }
 
-/// A new crate in a folder of its own.
-struct NewCrate {
-    folder: TempDir,
-    name: &'static str,
+/// Checks that the crate builds and is formatted.
+#[track_caller]
+fn builds(new: &Outside) {
+    new.builds();
+    assert_code(&new.cargo(&["fmt", "--check"]), 0);
 }
 
-impl NewCrate {
-    /// Runs `cosim new` on this RTL.
-    #[track_caller]
-    fn new(name: &'static str, rtl: &str, arguments: &[&str]) -> (Self, String) {
-        let folder = TempDir::new().unwrap();
-        write(&folder.path().join("given.sv"), rtl);
-        let output = run_in(folder.path(), &[&["new", name, "given.sv"], arguments].concat());
-        assert_code(&output, 0);
-        (Self { folder, name }, text(&output))
-    }
+/// Checks that no case of the crate passes yet.
+#[track_caller]
+fn has_no_golden_model(new: &Outside) {
+    let printed = new.exits(1, "run --cases 2 --out none");
+    assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");
+    let totals = &new.json("none/results.json")["totals"];
+    assert_eq!(totals["no_golden_model"], totals["cases"], "{totals}");
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(self.name).join(name)
-    }
-
-    fn wrapper(&self, top: &str) -> String {
-        read(&self.path(&format!("rtl/{top}_wrapper.sv")))
-    }
-
-    #[track_caller]
-    fn builds(&self) {
-        let output = cargo_outside(&self.path("")).arg("build").output().unwrap();
-        let printed = text(&output);
-        assert!(output.status.success() && !printed.contains("warning"), "{printed}");
-    }
-
-    #[track_caller]
-    fn is_formatted(&self) {
-        let formatted = cargo_outside(&self.path("")).args(["fmt", "--check"]).output().unwrap();
-        assert!(formatted.status.success(), "{}", text(&formatted));
-    }
-
-    /// What the program prints if it ends with `expected`.
-    #[track_caller]
-    fn prints(&self, expected: i32, arguments: &[&str]) -> String {
-        let output = program_outside(self.name)
-            .args(arguments)
-            .current_dir(self.path(""))
-            .env("COSIM_CACHE", models())
-            .output()
-            .unwrap();
-        assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
-        text(&output)
-    }
-
-    #[track_caller]
-    fn has_no_golden_model(&self) {
-        let printed = self.prints(1, &["run", "--cases", "2", "--out", "none"]);
-        assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");
-        let results = json(&self.path("none/results.json"));
-        let totals = &results["totals"];
-        assert_eq!(totals["no_golden_model"], totals["cases"], "{results}");
-    }
+/// Writes the golden model: this text in the place of its outputs.
+fn write_outputs(new: &Outside, outputs: &str) {
+    let golden = new.text("src/golden.rs");
+    let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
+    let (_, behind) = rest.split_once("        };\n").unwrap();
+    let golden = format!("{}{outputs}{behind}", before.trim_end())
+        .replace("_inputs: &rtl::Inputs, _cycle: &(), o", "inputs: &rtl::Inputs, _cycle: &(), o")
+        .replace("    const IS_WRITTEN: bool = false;\n", "");
+    new.write("src/golden.rs", &golden);
 }
 
 /// A FIFO between two clocks: which clocks rise is part of the stimulus, and everything else works
 /// as for one clock.
 #[test]
 fn a_block_has_several_clocks() {
-    let (new, printed) = NewCrate::new("fifo", &data("afifo.sv"), &["--top", "afifo", "--pins"]);
-    assert!(
-        printed.contains("clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n"),
-        "{printed}"
-    );
-    let wrapper = new.wrapper("afifo");
+    let (new, printed) = Outside::new("fifo", &data("afifo.sv"), "--top afifo --pins");
+    let clocks = "clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n";
+    assert!(printed.contains(clocks), "{printed}");
+    let wrapper = new.text("rtl/afifo_wrapper.sv");
     assert!(wrapper.contains(".wclk(wclk_i)") && wrapper.contains(".rclk(rclk_i)"), "{wrapper}");
-    new.builds();
-    new.is_formatted();
-    new.has_no_golden_model();
+    builds(&new);
+    has_no_golden_model(&new);
 
-    write(&new.path("src/golden.rs"), &data("afifo_golden.rs"));
+    new.write("src/golden.rs", &data("afifo_golden.rs"));
     new.builds();
-    let printed = new.prints(0, &["run", "--cases", "100", "--out", "good"]);
+    let printed = new.exits(0, "run --cases 100 --out good");
     assert!(printed.starts_with("PASS  fifo") && !printed.contains("not hit"), "{printed}");
 
     // One synchronizer is too short. The user's RTL needs no wrapper.
-    let bad = data("afifo.sv").replace("{w2, w1} <= {w1, rgray};", "{w2, w1} <= {rgray, rgray};");
-    write(&new.path("bad/afifo.sv"), &bad);
-    let run = ["run", "--rtl", "bad", "--scenario", "default", "--cases", "20", "--out", "found"];
-    let printed = new.prints(1, &run);
-    assert!(
-        printed.contains("built-in: afifo_wrapper.sv") && printed.contains("wfull"),
-        "{printed}"
-    );
-    assert!(printed.contains("waves: "), "a trace shows the same: {printed}");
-    let results = json(&new.path("found/results.json"));
-    let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
-    let traffic = &json(&new.path(&vector))["stimulus"]["traffic"];
+    new.plant("bad", "given.sv", &[("{w2, w1} <= {w1, rgray};", "{w2, w1} <= {rgray, rgray};")]);
+    let printed = new.exits(1, "run --rtl bad --scenario default --cases 20 --out found");
+    // A trace shows the same.
+    for words in ["built-in: afifo_wrapper.sv", "wfull", "waves: "] {
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
+    let vector = new.vector("found");
+    let traffic = &new.json(&vector)["stimulus"]["traffic"];
     assert_eq!(traffic["clocks"].as_array().unwrap().len(), 2, "{traffic}");
-    new.prints(0, &["replay", "--rtl", "built-in", &vector]);
-    new.prints(1, &["replay", "--recorded-rtl", &vector, "--trace", "waves.vcd"]);
-    new.prints(0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
-    assert!(icarus(&new.path("bench")).starts_with("PASS  "));
-    new.prints(0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
-    assert!(icarus(&new.path("bad-bench")).starts_with("FAIL  mismatch"));
+    new.exits(0, &format!("replay --rtl built-in {vector}"));
+    new.exits(1, &format!("replay --recorded-rtl {vector} --trace waves.vcd"));
+    assert!(new.exported(&format!("--rtl built-in {vector}"), "bench").starts_with("PASS  "));
+    let printed = new.exported(&format!("--recorded-rtl {vector}"), "bad-bench");
+    assert!(printed.starts_with("FAIL  mismatch"), "{printed}");
 
     // Ports that the wrapper does not fit are no warning.
     for (from, to, port) in [
@@ -132,23 +76,17 @@ fn a_block_has_several_clocks() {
         ("rrst_n, rinc,", "rrst_n, rinc, extra,", "extra"),
         ("rinc", "rinx", "rinc"),
     ] {
-        write(&new.path("other/afifo.sv"), &data("afifo.sv").replace(from, to));
-        let printed = new.prints(2, &["run", "--rtl", "other", "--cases", "1", "--out", "none2"]);
+        new.plant("other", "given.sv", &[(from, to)]);
+        let printed = new.exits(2, "run --rtl other --cases 1 --out none2");
         assert!(printed.contains("E0308") && printed.contains(&format!("  {port}: ")), "{printed}");
         assert!(printed.contains("ports of afifo "), "the module is the user's: {printed}");
     }
     // A network has one clock.
-    let printed = new.prints(2, &["prove", "--out", "proof"]);
+    let printed = new.exits(2, "prove --out proof");
     assert!(printed.contains("E0507") && printed.contains("wclk, rclk"), "{printed}");
-    let mutate =
-        ["mutate", "--mutants", "20", "--cases", "1", "--packets", "1", "--out", "mutants"];
-    let printed = new.prints(0, &mutate);
-    let counts = &json(&new.path("mutants/mutate.json"));
-    assert!(
-        printed.contains("undecided") && printed.contains(" 0 equivalent"),
-        "{printed} {counts}"
-    );
-    let text = counts.to_string();
+    let printed = new.exits(0, "mutate --mutants 20 --cases 1 --packets 1 --out mutants");
+    assert!(printed.contains("undecided") && printed.contains(" 0 equivalent"), "{printed}");
+    let text = new.json("mutants/mutate.json").to_string();
     assert!(text.contains(r#""module":"#), "{text}");
     assert!(!text.contains(r#""module":"afifo_wrapper""#), "the wrapper is not mutated: {text}");
 }
@@ -190,49 +128,30 @@ const ALU_OUTPUTS: &str = "
 /// A block without registers is compared for every input vector, and its structs have fields.
 #[test]
 fn a_block_without_registers_is_compared_for_all_inputs() {
-    let (new, printed) = NewCrate::new("alu", ALU, &["--top", "alu"]);
+    let (new, printed) = Outside::new("alu", ALU, "--top alu");
     assert!(printed.contains("no clock, no reset, 2 inputs and 2 outputs"), "{printed}");
-    new.builds();
-    new.is_formatted();
-    let golden = read(&new.path("src/golden.rs"));
-    let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
-    let (_, behind) = rest.split_once("        };\n").unwrap();
-    let golden = format!("{}{ALU_OUTPUTS}{behind}", before.trim_end())
-        .replace(
-            "_inputs: &rtl::Inputs, _cycle: &(), outputs",
-            "inputs: &rtl::Inputs, _cycle: &(), outputs",
-        )
-        .replace("    const IS_WRITTEN: bool = false;\n", "")
-        .replace(
-            "use crate::{AluBlock, rtl};",
-            "use crate::types::{OpE, ReqT};\nuse crate::{AluBlock, rtl};",
-        );
-    write(&new.path("src/golden.rs"), &golden);
-    let output = cargo_outside(&new.path("")).arg("build").output().unwrap();
-    assert!(output.status.success(), "{}", text(&output));
+    builds(&new);
+    write_outputs(&new, ALU_OUTPUTS);
+    let types = "use crate::types::{OpE, ReqT};\nuse crate::{AluBlock, rtl};";
+    new.edit("src/golden.rs", &[("use crate::{AluBlock, rtl};", types)]);
+    assert_code(&new.cargo(&["build"]), 0);
     // The bits of `req` and `carry`.
-    let printed = new.prints(0, &["run", "--out", "good"]);
-    assert!(
-        printed.contains("PASS") && printed.contains("exhaustive: all 2^15 input vectors"),
-        "{printed}"
-    );
-    let cycles = json(&new.path("good/results.json"))["totals"]["cycles"].as_u64().unwrap();
+    let printed = new.exits(0, "run --out good");
+    let all = "exhaustive: all 2^15 input vectors";
+    assert!(printed.contains("PASS") && printed.contains(all), "{printed}");
+    let cycles = new.json("good/results.json")["totals"]["cycles"].as_u64().unwrap();
     assert!((1 << 15..(1 << 15) + 100).contains(&cycles), "{cycles}");
-    let printed = new.prints(0, &["run", "--cases", "2", "--out", "part"]);
+    let printed = new.exits(0, "run --cases 2 --out part");
     assert!(!printed.contains("exhaustive"), "{printed}");
     // One vector of all: the largest sum with a carry.
-    let wrong = ALU.replace("7'(carry);", "7'(carry & ~(&req.a & &req.b));");
-    write(&new.path("bad/given.sv"), &wrong);
-    let printed = new.prints(1, &["run", "--rtl", "bad", "--out", "found"]);
+    new.plant("bad", "given.sv", &[("7'(carry);", "7'(carry & ~(&req.a & &req.b));")]);
+    let printed = new.exits(1, "run --rtl bad --out found");
     assert!(printed.contains("1 of them failed") && printed.contains("y is 7'h7e"), "{printed}");
     // A port whose type is an enum is shown with the names of its values.
-    let wrong = ALU.replace("assign op = req.op;", "assign op = op_e'(req.op ^ 2'd1);");
-    write(&new.path("names/given.sv"), &wrong);
-    let run = ["run", "--rtl", "names", "--max-failures", "1", "--out", "named"];
-    new.prints(1, &run);
-    let results = json(&new.path("named/results.json"));
-    let vector = format!("named/{}", results["failures"][0]["vector"].as_str().unwrap());
-    let printed = new.prints(1, &["explain", "--recorded-rtl", &vector]);
+    let wrong = "assign op = op_e'(req.op ^ 2'd1);";
+    new.plant("names", "given.sv", &[("assign op = req.op;", wrong)]);
+    new.exits(1, "run --rtl names --max-failures 1 --out named");
+    let printed = new.exits(1, &format!("explain --recorded-rtl {}", new.vector("named")));
     assert!(printed.contains("(ADD)") && printed.contains("(SUB)"), "{printed}");
 }
 
@@ -274,19 +193,10 @@ endmodule
 /// Arrays, interfaces, parameters without default and names that C++ reserves.
 #[test]
 fn a_block_has_arrays_interfaces_and_parameters() {
-    let arguments = [
-        "--top",
-        "odd",
-        "--parameter",
-        "N=4,200",
-        "--parameter",
-        "T=logic [4:0]",
-        "--parameter",
-        "b.W=5",
-    ];
-    let (new, printed) = NewCrate::new("odd-ports", ODD, &arguments);
+    let words = "--top odd --parameter N=4,200 --parameter 'T=logic [4:0]' --parameter b.W=5";
+    let (new, printed) = Outside::new("odd-ports", ODD, words);
     assert!(printed.contains("clock clk_i, reset rst_ni, 0 in reset"), "{printed}");
-    let wrapper = new.wrapper("odd");
+    let wrapper = new.text("rtl/odd_wrapper.sv");
     for line in [
         "  parameter N = 4,",
         "  input  wire [4:0] in_0,",
@@ -299,10 +209,9 @@ fn a_block_has_arrays_interfaces_and_parameters() {
         assert!(wrapper.lines().any(|found| found == line), "{line} in {wrapper}");
     }
     assert!(wrapper.contains("bus #(.W(5)) b_i (.clk(clk_i));"), "one clock: {wrapper}");
-    new.builds();
-    new.is_formatted();
-    new.has_no_golden_model();
-    let results = json(&new.path("none/results.json"));
+    builds(&new);
+    has_no_golden_model(&new);
+    let results = new.json("none/results.json");
     assert_eq!(results["run"]["profiles"], serde_json::json!(["n-4", "n-200"]));
 }
 
@@ -323,17 +232,16 @@ module top import p::*; #(parameter N = LANES, localparam M = N + 1) (
   always_ff @(posedge clk) b <= s[0].v ^ s[1].v;
 endmodule
 ";
-    let (new, printed) = NewCrate::new("stages", rtl, &["--top", "top"]);
-    assert!(
-        printed.contains("clock clk") && printed.contains("6 inputs and 7 outputs"),
-        "{printed}"
-    );
-    let wrapper = new.wrapper("top");
+    let (new, printed) = Outside::new("stages", rtl, "--top top");
+    for words in ["clock clk", "6 inputs and 7 outputs"] {
+        assert!(printed.contains(words), "{printed}");
+    }
+    let wrapper = new.text("rtl/top_wrapper.sv");
     assert!(wrapper.contains("bus t_i [2:0] ();") && wrapper.contains("t_2_d"), "{wrapper}");
-    let arguments = ["--top", "top", "--parameter", "N=3", "--parameter", "one.W=7"];
-    let (new, printed) = NewCrate::new("more", rtl, &arguments);
+    let words = "--top top --parameter N=3 --parameter one.W=7";
+    let (new, printed) = Outside::new("more", rtl, words);
     assert!(printed.contains("8 inputs and 9 outputs"), "{printed}");
-    assert!(new.wrapper("top").contains("input  wire [6:0] one_d"));
+    assert!(new.text("rtl/top_wrapper.sv").contains("input  wire [6:0] one_d"));
 }
 
 /// Bidirectional ports, of which a part is driven by instances. All values are driven, also against
@@ -348,11 +256,8 @@ module pads(input [2:0] oe, d, inout wire [2:0] pad, inout one, output [2:0] see
   assign seen = pad;
 endmodule
 ";
-    let (new, printed) = NewCrate::new("pads", rtl, &["--top", "pads"]);
+    let (new, printed) = Outside::new("pads", rtl, "--top pads");
     assert!(printed.contains("no clock, no reset, 6 inputs and 3 outputs"), "{printed}");
-    let golden = read(&new.path("src/golden.rs"));
-    let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
-    let (_, behind) = rest.split_once("        };\n").unwrap();
     let outputs = "
         let (oe, d) = (inputs.oe.get(), inputs.d.get());
         let pad = (oe & d) | (inputs.pad_enable.get() & inputs.pad_in.get());
@@ -364,21 +269,15 @@ endmodule
             padding: Default::default(),
         };
 ";
-    let golden = format!("{}{outputs}{behind}", before.trim_end())
-        .replace(
-            "_inputs: &rtl::Inputs, _cycle: &(), outputs",
-            "inputs: &rtl::Inputs, _cycle: &(), outputs",
-        )
-        .replace("    const IS_WRITTEN: bool = false;\n", "");
-    write(&new.path("src/golden.rs"), &golden);
+    write_outputs(&new, outputs);
     new.builds();
-    let printed = new.prints(0, &["run", "--out", "good"]);
+    let printed = new.exits(0, "run --out good");
     assert!(printed.contains("PASS") && printed.contains("all 2^14 input vectors"), "{printed}");
-    write(&new.path("bad/given.sv"), &rtl.replace("oe ? d", "oe & d ? d"));
-    let printed = new.prints(0, &["run", "--rtl", "bad", "--out", "same"]);
-    assert!(printed.contains("PASS"), "a 0 that nothing else drives is no difference: {printed}");
-    write(&new.path("bad/given.sv"), &rtl.replace("oe ? d", "oe ? ~d"));
-    let printed = new.prints(1, &["run", "--rtl", "bad", "--out", "found"]);
+    // A 0 that nothing else drives is no difference.
+    new.plant("bad", "given.sv", &[("oe ? d", "oe & d ? d")]);
+    assert!(new.exits(0, "run --rtl bad --out same").contains("PASS"));
+    new.plant("bad", "given.sv", &[("oe ? d", "oe ? ~d")]);
+    let printed = new.exits(1, "run --rtl bad --out found");
     assert!(printed.contains("pad_out"), "{printed}");
 }
 
@@ -386,41 +285,34 @@ endmodule
 #[test]
 fn a_module_without_inputs_is_taken() {
     let rtl = "module free(input clk, output reg [3:0] n); initial n = 0; always @(posedge clk) n <= n + 1; endmodule\n";
-    let (new, printed) = NewCrate::new("free", rtl, &["--top", "free"]);
-    assert!(
-        printed.contains("clock clk") && printed.contains("1 input and 1 output of"),
-        "{printed}"
-    );
-    assert!(new.wrapper("free").contains("input  wire unused"), "{}", new.wrapper("free"));
-}
-
-/// What `cosim new` says of a module that no wrapper can drive.
-#[track_caller]
-fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
-    let folder = TempDir::new().unwrap();
-    write(&folder.path().join("a.sv"), module);
-    let output = run_in(folder.path(), &[&["new", "b", "--top", "a", "a.sv"], arguments].concat());
-    assert_error_at(&output, number, words);
-    assert!(!folder.path().join("b").exists());
+    let (new, printed) = Outside::new("free", rtl, "--top free");
+    for words in ["clock clk", "1 input and 1 output of"] {
+        assert!(printed.contains(words), "{printed}");
+    }
+    assert!(new.text("rtl/free_wrapper.sv").contains("input  wire unused"));
 }
 
 #[test]
 fn what_no_wrapper_can_drive_is_refused_by_name() {
     let module = |ports: &str| format!("module a({ports}); endmodule\n");
     let bus = "interface bus; real level; logic d; modport m(input level, d); endinterface\n";
-    refused(&module("input clk, inout pad [2], output q"), &[], "E0309", "`pad`");
-    refused(&module("input real level [2], output q"), &[], "E0309", "`level`");
-    refused(&module("interface b, output q"), &[], "E0309", "`b`");
-    refused(&(bus.to_owned() + &module("bus.m b, output q")), &[], "E0309", "`b.level`");
     let parameter =
         "module a #(parameter int N, parameter type T)(input clk, T d, output q); endmodule\n";
-    refused(parameter, &[], "E0316", "--parameter ");
-    refused(parameter, &["--parameter", "N=3"], "E0316", "--parameter T=VALUE");
     let good = "module a #(parameter N = 2)(input clk, input [N-1:0] d, output q); endmodule\n";
-    refused(good, &["--parameter", "M=3"], "E0312", "M");
-    refused(good, &["--parameter", "N=3,4"], "E0308", "`d`");
-    refused(good, &["--parameter", "N=x,y"], "E0101", "numbers");
-    refused(good, &["--clock", "d"], "E0309", "--clock");
+    for (rtl, more, number, at) in [
+        (&*module("input clk, inout pad [2], output q"), "", "E0309", "`pad`"),
+        (&module("input real level [2], output q"), "", "E0309", "`level`"),
+        (&module("interface b, output q"), "", "E0309", "`b`"),
+        (&(bus.to_owned() + &module("bus.m b, output q")), "", "E0309", "`b.level`"),
+        (parameter, "", "E0316", "--parameter "),
+        (parameter, "--parameter N=3", "E0316", "--parameter T=VALUE"),
+        (good, "--parameter M=3", "E0312", "M"),
+        (good, "--parameter N=3,4", "E0308", "`d`"),
+        (good, "--parameter N=x,y", "E0101", "numbers"),
+        (good, "--clock d", "E0309", "--clock"),
+    ] {
+        refused(rtl, &format!("b --top a a.sv {more}"), number, at);
+    }
 }
 
 /// The clocks are the inputs whose edges registers wait for, through gates and instances.
@@ -440,9 +332,9 @@ module a(input fast, input slow, input nres, input en, input d, output q, output
   end
 endmodule
 ";
-    let (_, printed) = NewCrate::new("found", rtl, &["--top", "a"]);
+    let (_, printed) = Outside::new("found", rtl, "--top a");
     assert!(printed.contains("clocks fast, slow, reset nres, 0 in reset"), "{printed}");
-    let (_, printed) = NewCrate::new("named", rtl, &["--top", "a", "--clock", "slow"]);
+    let (_, printed) = Outside::new("named", rtl, "--top a --clock slow");
     assert!(printed.contains("clock slow, reset nres"), "{printed}");
 }
 
@@ -450,33 +342,28 @@ endmodule
 /// command line.
 #[test]
 fn whole_source_folders_are_given() {
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join("project").join(name);
-    write(
-        &at("ip/b/top.sv"),
-        "module top import a_pkg::*; (input clk, input rst, input word_t d, output word_t q);\n`include \"macros.svh\"\n  part part(.clk, .d, .q);\nendmodule\n",
-    );
-    write(
-        &at("ip/c/part.vlib"),
-        "module part(input clk, input a_pkg::word_t d, output a_pkg::word_t q); always @(posedge clk) q <= d; endmodule\n",
-    );
-    write(&at("ip/z/a_pkg.sv"), "package a_pkg; typedef logic [7:0] word_t; endpackage\n");
-    write(&at("inc/macros.svh"), "// nothing\n");
-    write(&at("bench/bench.sv"), "module bench; import uvm_pkg::*; no SystemVerilog endmodule\n");
-    write(&at("ip/b/other.sv"), "module other(input x); endmodule\n");
-    write(&at("files.f"), "ip/z/a_pkg.sv\nip/b/top.sv\n+incdir+inc\n+libext+.vlib\n-y ip/c\n");
-    for (name, arguments) in [
-        ("whole", &["--rtl", "project", "+incdir+project/inc", "+libext+.vlib"][..]),
-        ("list", &["-F", "project/files.f"]),
+    let place = Place::new();
+    let top = "module top import a_pkg::*; (input clk, input rst, input word_t d, output word_t q);\n\
+               `include \"macros.svh\"\n  part part(.clk, .d, .q);\nendmodule\n";
+    let part = "module part(input clk, input a_pkg::word_t d, output a_pkg::word_t q); \
+                always @(posedge clk) q <= d; endmodule\n";
+    let bench = "module bench; import uvm_pkg::*; no SystemVerilog endmodule\n";
+    let list = "ip/z/a_pkg.sv\nip/b/top.sv\n+incdir+inc\n+libext+.vlib\n-y ip/c\n";
+    for (name, text) in [
+        ("ip/b/top.sv", top),
+        ("ip/c/part.vlib", part),
+        ("ip/z/a_pkg.sv", "package a_pkg; typedef logic [7:0] word_t; endpackage\n"),
+        ("inc/macros.svh", "// nothing\n"),
+        ("bench/bench.sv", bench),
+        ("ip/b/other.sv", "module other(input x); endmodule\n"),
+        ("files.f", list),
     ] {
-        assert_code(
-            &run_in(folder.path(), &[&["new", name, "--top", "top"], arguments].concat()),
-            0,
-        );
-        let copied = fs::read_dir(folder.path().join(name).join("rtl")).unwrap();
-        let mut copied: Vec<String> =
-            copied.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        copied.sort();
+        place.write(&format!("project/{name}"), text);
+    }
+    for words in ["--rtl project +incdir+project/inc +libext+.vlib", "-F project/files.f"] {
+        let name = format!("a{}", words.len());
+        place.exits(0, &format!("new {name} --top top {words}"));
+        let copied = place.names(&format!("{name}/rtl"));
         assert_eq!(copied, ["a_pkg.sv", "macros.svh", "part.vlib", "top.sv"]);
     }
 }
