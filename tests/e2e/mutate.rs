@@ -1,110 +1,75 @@
 //! `cosim mutate`: faults that the testbench finds, and their report.
 
 use crate::common::{
-    assert_code, assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl,
-    cosim, is_longer, json, looked_at, program, run, script, text, wait_until,
+    Place, assert_code, assert_is_for_anyone, copy_rtl, is_longer, looked_at, project, text,
+    wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
+use std::process::Stdio;
 
-/// A mutation analysis that takes seconds, on a block with fast equivalence checks. The models with
-/// mutants are compiled with little optimisation.
-fn grading(out: &Path, arguments: &[&str]) -> Command {
-    let mut command = program();
-    command.env("CXXFLAGS", "-O0").args(["mutate", "--block", "recv", "--fixes", "repaired"]);
-    command.arg("--out").arg(out);
-    command.args(arguments);
-    command
-}
-
-fn grade(out: &Path, arguments: &[&str]) -> Output {
-    grading(out, arguments).output().expect("the program runs")
-}
+/// A mutation analysis that takes seconds, on a block with fast equivalence checks.
+const MUTATE: &str = "mutate --block recv --fixes repaired";
 
 /// One case leaves some survivors with counterexamples and some that are proved equivalent.
-const FEW: [&str; 8] = ["--mutants", "24", "--cases", "1", "--scenario", "default", "--seed", "5"];
+const FEW: &str = "--mutants 24 --cases 1 --scenario default --seed 5";
 
-fn mutants(report: &Value) -> &Vec<Value> {
-    report["profiles"][0]["mutants"].as_array().expect("mutants")
+/// The mutants in a folder.
+fn mutants(place: &Place, out: &str) -> Vec<Value> {
+    let report = place.json(&format!("{out}/mutate.json"));
+    report["profiles"][0]["mutants"].as_array().expect("mutants").clone()
 }
 
-fn merge(parts: &[&Path], out: &Path) -> Output {
-    let mut command = program();
-    command.arg("merge").args(parts).arg("--out").arg(out).output().expect("the program runs")
+fn count(mutants: &[Value], verdict: &str) -> usize {
+    mutants.iter().filter(|mutant| mutant["verdict"] == verdict).count()
 }
 
 /// The files of a result, by name.
-fn left(out: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files = vec![("mutate.json".to_owned(), fs::read(out.join("mutate.json")).unwrap())];
-    for path in crate::common::files(&out.join("mutants"), "json") {
-        files.push((
-            path.file_name().unwrap().to_str().unwrap().to_owned(),
-            fs::read(path).unwrap(),
-        ));
-    }
-    files.sort();
-    files
-}
-
-fn page(out: &Path) -> String {
-    fs::read_to_string(out.join("report.html")).unwrap()
+fn left(place: &Place, out: &str) -> Vec<(String, String)> {
+    let vectors = place.names(&format!("{out}/mutants")).into_iter();
+    let vectors = vectors.filter(|name| name.ends_with(".json"));
+    let names = vectors.map(|name| format!("mutants/{name}")).chain(["mutate.json".to_owned()]);
+    names.map(|name| (name.clone(), place.text(&format!("{out}/{name}")))).collect()
 }
 
 /// Checks that the page lists survivors and shows the RTL with the mutants of each line.
-fn assert_page(out: &Path, mutants: &[Value]) {
-    let is_left =
-        |mutant: &&Value| ["survived", "undecided"].contains(&mutant["verdict"].as_str().unwrap());
-    let left = mutants.iter().filter(is_left).count();
-    let seen = looked_at(out, "survived");
-    let survivors = mutants.iter().filter(|mutant| mutant["verdict"] == "survived").count();
+fn assert_page(place: &Place, out: &str, mutants: &[Value]) {
+    let survivors = count(mutants, "survived");
+    let left = survivors + count(mutants, "undecided");
+    let seen = looked_at(&place.path(out), "survived");
     assert!(seen["title"].as_str().unwrap().starts_with("Mutation: recv, "), "{}", seen["title"]);
     assert!(seen["verdict"].as_str().unwrap().ends_with(" %"), "{}", seen["verdict"]);
-    assert_eq!(seen["tone"], if left > 0 { "open" } else { "good" });
+    assert_eq!(seen["tone"], "open");
     assert_eq!(seen["facts"][0], format!("{survivors} survived"));
-    if left > 0 {
-        let list = &seen["lists"]["left"];
-        assert_eq!(list["count"], format!("{left} of {left}"));
-        assert_eq!(list["searched"], format!("{survivors} of {left}"));
-        // Each of them leads to its line.
-        assert!(seen["anchors"]["kinds"].as_array().unwrap().contains(&"code".into()), "{seen}");
-    }
+    let list = &seen["lists"]["left"];
+    assert_eq!(list["count"], format!("{left} of {left}"));
+    assert_eq!(list["searched"], format!("{survivors} of {left}"));
+    // Each of them leads to its line.
+    assert!(seen["anchors"]["kinds"].as_array().unwrap().contains(&"code".into()), "{seen}");
     assert_is_for_anyone(&seen);
-    let text = page(out);
+    let text = place.text(&format!("{out}/report.html"));
     assert!(text.contains("RecvSideFsm.sv <span class="), "the RTL is shown");
     // A killed mutant is listed at its line.
     let killed = mutants.iter().find(|mutant| mutant["verdict"] == "killed").unwrap();
     let line = format!("<b>{:5} ", killed["sources"][0]["line"].as_u64().unwrap());
-    let reported =
-        text.lines().flat_map(|line| line.split("<span class=")).find(|part| part.contains(&line));
-    assert!(
-        reported.is_some_and(|reported| reported.contains(" killed")),
-        "{killed}: {reported:?}"
-    );
+    let mut parts = text.lines().flat_map(|line| line.split("<span class="));
+    let reported = parts.find(|part| part.contains(&line));
+    assert!(reported.is_some_and(|part| part.contains(" killed")), "{killed}: {reported:?}");
 }
 
 /// Runs the command of a survivor as the page shows it: it must survive again.
-fn assert_commands_of_survivors(out: &Path) {
-    let report = json(&out.join("mutate.json"));
-    let survives = |mutant: &&Value| mutant["verdict"] == "survived";
-    let survivor = mutants(&report).iter().find(survives).expect("one case leaves survivors");
-    let page = page(out);
+fn assert_commands_of_survivors(place: &Place, out: &str) {
+    let mutants = mutants(place, out);
+    let survivor = mutants.iter().find(|mutant| mutant["verdict"] == "survived");
+    let survivor = survivor.expect("one case leaves survivors");
+    let page = place.text(&format!("{out}/report.html"));
     let shown = page.split("<code class=\"run\">").map(|rest| rest.split('<').next().unwrap());
     let only = format!(" --only {} ", survivor["id"]);
     let command = shown.into_iter().find(|command| command.contains(&only)).expect("its command");
-    let words: Vec<&str> = command.split(' ').collect();
-    let again = TempDir::new().unwrap();
-    let mut run = program();
-    let run = run.env("CXXFLAGS", "-O0").current_dir(again.path()).args(&words[1..]);
-    let output = run.output().unwrap();
-    assert_eq!(code(&output), 1, "{command}: {}", text(&output));
-    let printed = text(&output);
+    let printed = Place::new().exits(1, command.split_once(' ').unwrap().1);
     let [file, line] = ["file", "line"].map(|name| &survivor["sources"][0][name]);
-    let place = format!("{}:{line}", file.as_str().unwrap());
-    for part in [&format!("mutant {} of recv", survivor["id"]), "survived", &place] {
+    let at = format!("{}:{line}", file.as_str().unwrap());
+    for part in [&format!("mutant {} of recv", survivor["id"]), "survived", &at] {
         assert!(printed.contains(part), "{command}: {part}: {printed}");
     }
 }
@@ -112,46 +77,33 @@ fn assert_commands_of_survivors(out: &Path) {
 #[test]
 #[ignore = "slow: five mutation analyses"]
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
-    let folder = TempDir::new().unwrap();
-    let [one, three, other] = ["one", "three", "other"].map(|name| folder.path().join(name));
-    let output = grade(&one, &[&FEW[..], &["--threads", "1"]].concat());
-    assert_code(&output, 0);
-    let [first, second] = ["1/2", "2/2"].map(|part| {
-        let out = folder.path().join(part.replace('/', "-of-"));
-        assert_code(&grade(&out, &[&FEW[..], &["--threads", "3", "--shard", part]].concat()), 0);
-        out
-    });
-    let output = merge(&[&second, &first], &three);
-    assert_code(&output, 0);
-    assert!(text(&output).contains(" of 24 mutants killed"), "{}", text(&output));
-    let report = json(&one.join("mutate.json"));
+    let place = Place::new();
+    place.exits(0, &format!("{MUTATE} {FEW} --threads 1 --out one"));
+    for part in ["1", "2"] {
+        place.exits(0, &format!("{MUTATE} {FEW} --threads 3 --shard {part}/2 --out {part}"));
+    }
+    let printed = place.exits(0, "merge 2 1 --out three");
+    assert!(printed.contains(" of 24 mutants killed"), "{printed}");
+    let one = mutants(&place, "one");
     for verdict in ["killed", "survived", "equivalent"] {
-        let is_it = |mutant: &Value| mutant["verdict"] == verdict;
-        assert!(mutants(&report).iter().any(is_it), "none is {verdict}: choose another seed");
+        assert!(count(&one, verdict) > 0, "none is {verdict}: choose another seed");
     }
-    let vectors = mutants(&report).iter().filter(|mutant| mutant["vector"].is_string()).count();
-    assert_eq!(left(&one).len(), 1 + vectors, "the grading and a vector for each survivor");
-    assert!(left(&one) == left(&three), "the parts do not make the whole");
-    assert_page(&one, mutants(&report));
-    assert_eq!(page(&one), page(&three), "the parts have another page than the whole");
+    let vectors = one.iter().filter(|mutant| mutant["vector"].is_string()).count();
+    assert_eq!(left(&place, "one").len(), 1 + vectors, "a result, a vector for each survivor");
+    assert!(left(&place, "one") == left(&place, "three"), "the parts do not make the whole");
+    assert_page(&place, "one", &one);
+    let page = |out: &str| place.text(&format!("{out}/report.html"));
+    assert_eq!(page("one"), page("three"), "the parts have another page than the whole");
     // Parts that are incomplete or foreign are refused by name.
-    for (parts, number, words) in [
-        (vec![first.as_path()], "E0222", "2/2"),
-        (vec![first.as_path(), first.as_path()], "E0222", "1/2"),
-        (vec![first.as_path(), one.as_path()], "E0221", ""),
-    ] {
-        let refused = folder.path().join("refused");
-        assert_error_at(&merge(&parts, &refused), number, words);
-        assert!(!refused.exists());
+    for (parts, number, words) in
+        [("1", "E0222", "2/2"), ("1 1", "E0222", "1/2"), ("1 one", "E0221", "")]
+    {
+        place.fails(number, words, &format!("merge {parts} --out refused"));
+        assert!(!place.has("refused"));
     }
-    assert_code(
-        &grade(&other, &["--mutants", "24", "--cases", "1", "--seed", "6", "--no-judge"]),
-        0,
-    );
-    let places = |out: &Path| -> Vec<String> {
-        let report = json(&out.join("mutate.json"));
-        mutants(&report).iter().map(|mutant| mutant["does"].to_string()).collect()
-    };
+    place.exits(0, &format!("{MUTATE} --mutants 24 --cases 1 --seed 6 --no-judge --out other"));
+    let other = mutants(&place, "other");
+    let places = |all: &[Value]| all.iter().map(|one| one["does"].to_string()).collect::<Vec<_>>();
     assert_ne!(places(&one), places(&other), "another seed, another list");
 }
 
@@ -159,81 +111,57 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
 /// is then only believed to be so.
 #[test]
 fn without_a_certificate_a_mutant_is_only_believed_equivalent() {
-    let folder = TempDir::new().unwrap();
-    let statuses = |out: &Path| -> Vec<(String, String)> {
-        let report = json(&out.join("mutate.json"));
+    let place = Place::new();
+    let solver = place.without_solver(false);
+    let statuses = |solver: &str, option: &str, exit: i32| -> Vec<(String, String)> {
+        let line = format!("{solver} {MUTATE} {FEW} --force --out out {option}");
+        let printed = place.exits(exit, &line);
+        let is_named = printed.contains("; believed equivalent, not certified: ");
+        assert_eq!(is_named, !solver.is_empty(), "{printed}");
         let status = |one: &Value| {
             let by = one["certificate"]["by"].as_str().unwrap_or_default();
             (one["verdict"].as_str().unwrap().to_owned(), by.to_owned())
         };
-        mutants(&report).iter().map(status).collect()
+        mutants(&place, "out").iter().map(status).collect()
     };
-    let graded = |is_certified: bool, options: &[&str], exit: i32| {
-        let out = folder.path().join("out");
-        let mut command = grading(&out, &[&FEW[..], &["--force"], options].concat());
-        if !is_certified {
-            command.env("CADICAL", script(&folder.path().join("cadical"), "exit 0"));
-        }
-        let output = command.output().unwrap();
-        assert_code(&output, exit);
-        let is_named = text(&output).contains("; believed equivalent, not certified: ");
-        assert_eq!(is_named, !is_certified, "{}", text(&output));
-        statuses(&out)
-    };
-    let (with, without) = (graded(true, &[], 0), graded(false, &[], 4));
+    let (with, without) = (statuses("", "", 0), statuses(&solver, "", 4));
     let expected = with.iter().cloned().map(|(verdict, by)| match by.as_str() {
         "" | "structure" => (verdict, by),
         _ => ("believed".to_owned(), "nothing".to_owned()),
     });
     assert_eq!(without, expected.collect::<Vec<_>>());
     assert_ne!(with, without, "choose another seed");
-    assert_eq!(graded(false, &["--accept-believed"], 0), without);
+    assert_eq!(statuses(&solver, "--accept-believed", 0), without);
 }
 
 #[test]
 fn an_output_that_is_inverted_is_found_at_that_output() {
-    let folder = TempDir::new().unwrap();
-    let output = grade(folder.path(), &["--mutants", "300", "--cases", "4", "--no-judge"]);
-    assert_code(&output, 0);
-    let report = json(&folder.path().join("mutate.json"));
-    let schema = cosim().args(["schema", "mutate"]).output().unwrap();
-    let schema =
-        jsonschema::validator_for(&serde_json::from_slice(&schema.stdout).unwrap()).unwrap();
+    let place = Place::new();
+    place.exits(0, &format!("{MUTATE} --mutants 300 --cases 4 --no-judge --out out"));
+    let report = place.json("out/mutate.json");
+    let schema = serde_json::from_slice(&place.run("schema mutate").stdout).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = schema.iter_errors(&report).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
     assert!(!schema.is_valid(&serde_json::json!({ "format": "cosim-mutation" })));
 
     // Outputs that accompany a valid signal, wrong in every cycle or never valid.
-    let outputs = [
-        "pkt_ready",
-        "match_req",
-        "alloc_valid",
-        "credit_valid",
-        "copy_valid",
-        "keep_valid",
-        "release_valid",
-        "temp_alloc_valid",
-        "protocol_error",
-    ];
-    let mut seen = 0;
-    for mutant in mutants(&report) {
+    let outputs = "pkt_ready match_req alloc_valid credit_valid copy_valid keep_valid \
+                   release_valid temp_alloc_valid protocol_error";
+    let mutants = mutants(&place, "out");
+    let inverted = mutants.iter().filter(|mutant| {
         let signal = mutant["signal"].as_str().unwrap_or_default();
         let name = signal.split('[').next().unwrap();
         let drives = ["Y", "Q"].contains(&mutant["port"].as_str().unwrap());
-        if mutant["mode"] == "inv" && drives && outputs.contains(&name) {
-            seen += 1;
-            assert_eq!(mutant["verdict"], "killed", "{mutant}");
-        }
-    }
-    assert!(seen > 0, "no output is inverted: choose another seed");
-    let score = &report["profiles"][0]["score"];
-    let count = |verdict: &str| {
-        mutants(&report).iter().filter(|mutant| mutant["verdict"] == verdict).count() as u64
-    };
-    assert_eq!(mutants(&report).len(), 300);
-    assert_eq!(score["killed"], count("killed"));
-    assert!(count("killed") >= 200, "{score}");
-    for mutant in mutants(&report) {
+        mutant["mode"] == "inv" && drives && outputs.split(' ').any(|output| output == name)
+    });
+    let inverted = inverted.inspect(|mutant| assert_eq!(mutant["verdict"], "killed", "{mutant}"));
+    assert!(inverted.count() > 0, "no output is inverted: choose another seed");
+    assert_eq!(mutants.len(), 300);
+    let (score, killed) = (&report["profiles"][0]["score"], count(&mutants, "killed"));
+    assert_eq!(score["killed"], killed);
+    assert!(killed >= 200, "{score}");
+    for mutant in &mutants {
         for source in mutant["sources"].as_array().unwrap() {
             assert_eq!(source["file"], "RecvSideFsm.sv", "{mutant}");
         }
@@ -242,57 +170,38 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
 
 #[test]
 fn a_score_below_the_goal_is_a_failure() {
-    let folder = TempDir::new().unwrap();
-    let few =
-        ["--mutants", "60", "--cases", "1", "--seed", "5", "--min-score", "100", "--no-judge"];
-    let output = grade(&folder.path().join("alone"), &few);
-    assert_code(&output, 1);
-    assert!(text(&output).contains("below 100 %"), "{}", text(&output));
-    assert_commands_of_survivors(&folder.path().join("alone"));
-
+    let place = Place::new();
+    let few = "--mutants 60 --cases 1 --seed 5 --min-score 100 --no-judge --out alone";
+    let printed = place.exits(1, &format!("{MUTATE} {few}"));
+    assert!(printed.contains("below 100 %"), "{printed}");
+    assert_commands_of_survivors(&place, "alone");
     // The goal of a plan applies to all shards together.
-    let plan = folder.path().join("plan.toml");
-    let text_of_plan = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"dll\"]\n\
-                        [[run]]\nname = \"score\"\nblocks = [\"recv\"]\nfixes = \"repaired\"\ncases = 1\n\
-                        mutants = 60\nmin_score = 100\n";
-    fs::write(&plan, text_of_plan).unwrap();
-    let parts = ["1/2", "2/2"].map(|part| {
-        let out = folder.path().join(part.replace('/', "-of-"));
-        let mut command = program();
-        command.env("CXXFLAGS", "-O0").args([
-            "mutate",
-            "--no-judge",
-            "--seed",
-            "5",
-            "--shard",
-            part,
-        ]);
-        assert_code(&command.arg("--plan").arg(&plan).arg("--out").arg(&out).output().unwrap(), 0);
-        out
-    });
-    let whole = folder.path().join("whole");
-    let output = merge(&[&parts[0], &parts[1]], &whole);
-    assert_code(&output, 1);
-    assert!(text(&output).contains("below 100 %"), "{}", text(&output));
-    let run = &json(&whole.join("mutate.json"))["run"];
-    assert_eq!(
-        (&run["block"], &run["mutants"], &run["cases"]),
-        (&"recv".into(), &60.into(), &1.into())
+    place.write(
+        "plan.toml",
+        "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"dll\"]\n\
+         [[run]]\nname = \"score\"\nblocks = [\"recv\"]\nfixes = \"repaired\"\ncases = 1\n\
+         mutants = 60\nmin_score = 100\n",
     );
+    for part in ["1", "2"] {
+        let shard = format!("--shard {part}/2 --out {part}");
+        place.exits(0, &format!("mutate --no-judge --seed 5 --plan plan.toml {shard}"));
+    }
+    let printed = place.exits(1, "merge 1 2 --out whole");
+    assert!(printed.contains("below 100 %"), "{printed}");
+    let run = &place.json("whole/mutate.json")["run"];
+    let of_plan = (&run["block"], &run["mutants"], &run["cases"]);
+    assert_eq!(of_plan, (&"recv".into(), &60.into(), &1.into()));
 }
 
 /// The goal applies to each shard. The second shard of one mutant has none.
 #[test]
 fn a_shard_without_mutants_is_a_failure_and_the_merged_analysis_is_not() {
-    let folder = TempDir::new().unwrap();
-    let parts = [("1/2", 0), ("2/2", 1)].map(|(part, expected)| {
-        let out = folder.path().join(part.replace('/', "-of-"));
-        let one = ["--mutants", "1", "--cases", "1", "--no-judge", "--shard", part];
-        let output = grade(&out, &[&one[..], &["--min-score", "90"]].concat());
-        assert_eq!(code(&output), expected, "{part}: {}", text(&output));
-        out
-    });
-    assert_code(&merge(&[&parts[0], &parts[1]], &folder.path().join("whole")), 0);
+    let place = Place::new();
+    for (exit, part) in [(0, "1"), (1, "2")] {
+        let one = "--mutants 1 --cases 1 --no-judge --min-score 90 --shard";
+        place.exits(exit, &format!("{MUTATE} {one} {part}/2 --out {part}"));
+    }
+    place.exits(0, "merge 1 2 --out whole");
 }
 
 /// Registers with initial values, one of them without a reset, and a synchronous reset, as is usual
@@ -300,12 +209,9 @@ fn a_shard_without_mutants_is_a_failure_and_the_merged_analysis_is_not() {
 /// the built-in RTL.
 #[test]
 fn rtl_with_initial_values_passes_without_a_mutation() {
-    let folder = TempDir::new().unwrap();
-    let rtl = folder.path().join("rtl");
-    copy_rtl(&rtl);
-    let path = rtl.join("recv/RecvSideFsm.sv");
-    let original = fs::read_to_string(&path).unwrap();
-    let original = original.replace("@(posedge clk or posedge rst)", "@(posedge clk)");
+    let (place, file) = (Place::new(), "rtl/recv/RecvSideFsm.sv");
+    copy_rtl(&place.path("rtl"));
+    let original = place.text(file).replace("@(posedge clk or posedge rst)", "@(posedge clk)");
     let (registers, logic) = original.split_at(original.find("// ---- Taking packets").unwrap());
     // `reg NAME;` with a comment after it.
     let with_value = |line: &str| match line.split_once(';') {
@@ -316,53 +222,46 @@ fn rtl_with_initial_values_passes_without_a_mutation() {
     };
     let registers: String = registers.lines().map(with_value).collect();
     assert_eq!(registers.matches(" = 0;").count(), 8, "{registers}");
-    let text_of_rtl = format!("{registers}{logic}");
+    place.write(file, &format!("{registers}{logic}"));
     let output = "assign match_req = ";
-    assert!(text_of_rtl.contains(output), "RecvSideFsm.sv has no `{output}`");
     let without_reset = "reg works = 1'b1;\nalways @(posedge clk) works <= works;\n";
-    let text_of_rtl = text_of_rtl.replacen(output, &format!("{without_reset}{output}works && "), 1);
-    fs::write(&path, text_of_rtl).unwrap();
-    let few = ["--mutants", "20", "--cases", "1", "--no-judge", "--rtl", rtl.to_str().unwrap()];
-    assert_code(&grade(&folder.path().join("out"), &few), 0);
+    place.edit(file, output, &format!("{without_reset}{output}works && "));
+    let few = "--mutants 20 --cases 1 --no-judge --rtl rtl --out out";
+    place.exits(0, &format!("{MUTATE} {few}"));
 }
 
 #[test]
 fn an_interrupted_analysis_resumes_to_the_same_result() {
-    let folder = TempDir::new().unwrap();
-    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
-    let few = ["--mutants", "60", "--cases", "200", "--seed", "5", "--no-judge"];
-    assert_code(&grade(&whole, &few), 0);
-    let mut child = grading(&parts, &few).stderr(Stdio::piped()).spawn().unwrap();
-    let partial = parts.join("mutate.json.partial");
-    let is_at_work = || fs::read_to_string(&partial).is_ok_and(|text| text.contains("cases_run"));
+    let place = Place::new();
+    let line = format!("{MUTATE} --mutants 60 --cases 200 --seed 5 --no-judge --out");
+    place.exits(0, &format!("{line} whole"));
+    let mut command = place.command(&format!("{line} parts"));
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let partial = place.path("parts/mutate.json.partial");
+    let is_at_work =
+        || std::fs::read_to_string(&partial).is_ok_and(|text| text.contains("cases_run"));
     wait_until(&mut child, is_at_work);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_code(&output, 130);
     assert!(text(&output).contains("resume"), "{}", text(&output));
-    assert_eq!(json(&partial)["complete"], false);
-    assert!(!parts.join("mutate.json").exists());
+    assert_eq!(place.json("parts/mutate.json.partial")["complete"], false);
+    assert!(!place.has("parts/mutate.json"));
     // The page shows the mutants so far, and the command as it was given.
-    let page = fs::read_to_string(parts.join("report.html")).unwrap();
+    let page = place.text("parts/report.html");
     assert!(page.contains("The analysis was interrupted"), "{page}");
     assert!(page.contains(" --no-judge"), "{page}");
-    fs::remove_file(parts.join("report.html")).unwrap();
-    assert_eq!(code(&run(["report", parts.to_str().unwrap()])), 0);
-    assert!(parts.join("report.html").is_file());
+    std::fs::remove_file(place.path("parts/report.html")).unwrap();
+    place.exits(0, "report parts");
+    assert!(place.has("parts/report.html"));
     // A skipped equivalence check was reported at the start and is not repeated.
-    let resume = |more: &[&str]| {
-        let mut command = program();
-        command.env("CXXFLAGS", "-O0").args(["resume"]).arg(&parts).args(more);
-        command.output().unwrap()
-    };
-    for again in [&["--no-judge"][..], &["--min-score", "1"], &["--stuck-after", "1s"]] {
-        assert_code(&resume(again), 2);
+    for again in ["--no-judge", "--min-score 1", "--stuck-after 1s"] {
+        place.exits(2, &format!("resume parts {again}"));
     }
-    assert_code(&resume(&[]), 0);
-    let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();
-    assert_eq!(bytes(&whole), bytes(&parts));
+    place.exits(0, "resume parts");
+    assert_eq!(place.text("whole/mutate.json"), place.text("parts/mutate.json"));
     assert!(!partial.exists());
-    assert_code(&resume(&[]), 2);
+    place.exits(2, "resume parts");
 }
 
 /// Resumes analyses of several blocks, including those not started, with the original relative
@@ -370,83 +269,39 @@ fn an_interrupted_analysis_resumes_to_the_same_result() {
 #[test]
 #[ignore = "slow: mutation analyses of three blocks"]
 fn a_killed_analysis_of_several_blocks_resumes_all_of_them() {
-    let folder = TempDir::new().unwrap();
-    let few = ["--cases", "2", "--fixes", "spec", "--seed", "5", "--no-judge", "--quiet"];
-    let grading = |out: &str| {
-        let mut command = program();
-        command.current_dir(folder.path()).env("CXXFLAGS", "-O0");
-        command.args(["mutate", "--block", "qp,recv", "--mutants", "6", "--out", out]);
-        command.args(few).stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    };
-    assert_eq!(grading("whole").status().unwrap().code(), Some(0));
-    let mut child = grading("killed").spawn().unwrap();
-    let partial = folder.path().join("killed/recv/mutate.json.partial");
+    let place = Place::new();
+    let line = "mutate --block qp,recv --mutants 6 --cases 2 --fixes spec --seed 5 --no-judge \
+                --quiet --out";
+    place.exits(0, &format!("{line} whole"));
+    let mut child = place.start(&format!("{line} killed"));
+    let partial = place.path("killed/recv/mutate.json.partial");
     wait_until(&mut child, || is_longer(&partial, 0));
     child.kill().unwrap();
     child.wait().unwrap();
-    let mut command = program();
-    command.env("CXXFLAGS", "-O0").args(["resume"]).arg(folder.path().join("killed"));
-    assert_code(&command.output().unwrap(), 0);
+    Place::new().exits(0, &format!("resume {}", place.path("killed").display()));
     for block in ["qp", "recv"] {
-        let [left, right] = ["whole", "killed"]
-            .map(|out| fs::read(folder.path().join(out).join(block).join("mutate.json")).unwrap());
-        assert!(left == right, "{block} is another one");
-        assert!(!folder.path().join("killed").join(block).join("mutate.json.partial").exists());
+        let result = |out: &str| place.text(&format!("{out}/{block}/mutate.json"));
+        assert!(result("whole") == result("killed"), "{block} is another one");
+        assert!(!place.has(&format!("killed/{block}/mutate.json.partial")));
     }
-}
-
-/// Verilator accepts it, Yosys does not.
-#[test]
-fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
-    let from = "module RecvSideFsm";
-    let rtl =
-        changed_rtl("RecvSideFsm.sv", from, &format!("class odd; int x[$]; endclass\n{from}"));
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("out");
-    let file = rtl.path().join("RecvSideFsm.sv");
-    let output = grade(&out, &["--mutants", "10", "--rtl", file.to_str().unwrap()]);
-    assert_error_at(&output, "E0501", &format!("{}:", file.display()));
-    assert!(!out.exists(), "nothing is written");
-}
-
-#[test]
-fn without_yosys_the_error_says_how_to_install_it() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("out");
-    let output = grading(&out, &[]).env("YOSYS", "/nowhere/yosys").output().unwrap();
-    assert_error_at(&output, "E0907", "apt-get install yosys");
-    assert!(!out.exists(), "nothing is written");
 }
 
 /// A testbench that fails without mutants cannot be graded.
 #[test]
 fn rtl_with_a_bug_is_not_graded() {
-    let patch = crate::common::project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
-    let wrong = crate::common::patched_rtl(&patch);
-    let folder = TempDir::new().unwrap();
-    let file = wrong.path().join("rtl/recv/RecvSideFsm.sv");
-    let few = ["--mutants", "10", "--cases", "100", "--rtl", file.to_str().unwrap()];
-    let output = grade(&folder.path().join("out"), &few);
-    assert_error(&output, "E0404");
+    let place = Place::with_bug("recv/46-kept-dp-released");
+    let few = "--mutants 10 --cases 100 --rtl rtl/recv/RecvSideFsm.sv --out out";
+    place.fails("E0404", "", &format!("{MUTATE} {few}"));
 }
 
 /// Every fault of the golden model of `qp` in one profile, on a few short cases.
 #[test]
 fn faults_of_the_golden_model_are_detected_without_comparison() {
-    let folder = TempDir::new().unwrap();
-    let grade = |name: &str, threads: &str, more: &[&str]| {
-        let out = folder.path().join(name);
-        let mut command = program();
-        command.args(["mutate", "--golden", "--block", "qp", "--fixes", "spec", "--cases", "1"]);
-        command.args(["--mutants", "9999", "--packets", "40", "--threads", threads, "--out"]);
-        let output = command.arg(&out).args(more).output().expect("the program runs");
-        (output, out)
-    };
-    let (output, one) = grade("one", "1", &["--corpus", "vectors/qp"]);
-    assert_code(&output, 0);
-    let report = json(&one.join("golden.json"));
-    let profile = &report["profiles"][0];
+    let place = Place::new();
+    let line = "mutate --golden --block qp --fixes spec --cases 1 --mutants 9999 --packets 40";
+    let corpus = format!("--corpus {}", project().join("vectors/qp").display());
+    let printed = place.exits(0, &format!("{line} {corpus} --threads 1 --out one"));
+    let profile = &place.json("one/golden.json")["profiles"][0];
     let faults = profile["faults"].as_array().unwrap();
     let of = |rule: &str, fault: &str, port: &str| {
         let is_it = |one: &&Value| {
@@ -471,25 +326,21 @@ fn faults_of_the_golden_model_are_detected_without_comparison() {
         !one["differs"].is_null() && one["noticed"].is_null() && one["vector"].is_null()
     };
     let left: Vec<&Value> = faults.iter().filter(left).collect();
-    let printed = text(&output);
     for one in left.iter().take(3) {
-        assert!(
-            printed.contains(&format!("{} {} ", one["id"], one["rule"].as_str().unwrap())),
-            "{one}: {printed}"
-        );
+        let name = format!("{} {} ", one["id"], one["rule"].as_str().unwrap());
+        assert!(printed.contains(&name), "{one}: {printed}");
     }
-    let (output, three) = grade("three", "3", &["--corpus", "vectors/qp", "--min-score", "100"]);
-    assert_eq!(code(&output), i32::from(!left.is_empty()), "{}", text(&output));
-    let bytes = |out: &Path| fs::read(out.join("golden.json")).unwrap();
-    assert!(bytes(&one) == bytes(&three), "it depends on the threads");
+    let all = format!("{line} {corpus} --threads 3 --min-score 100 --out three");
+    place.exits(i32::from(!left.is_empty()), &all);
+    let [one, three] = ["one", "three"].map(|out| place.text(&format!("{out}/golden.json")));
+    assert!(one == three, "it depends on the threads");
     // Without a corpus, the report mentions none. No RTL is involved.
-    assert_error(&grade("three", "2", &[]).0, "E0602");
-    let (output, alone) = grade("three", "2", &["--force"]);
-    assert_code(&output, 0);
-    assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
-    for of_rtl in [&["--rtl", "rtl"][..], &["--simulator", "icarus"]] {
-        let (output, refused) = grade("refused", "2", of_rtl);
-        assert_error(&output, "E0107");
-        assert!(!refused.exists());
+    place.fails("E0602", "", &format!("{line} --out three"));
+    place.exits(0, &format!("{line} --out three --force"));
+    assert_eq!(place.json("three/golden.json")["profiles"][0]["score"]["corpus"], 0);
+    let rtl = format!("--rtl {}", project().join("rtl").display());
+    for of_rtl in [&*rtl, "--simulator icarus"] {
+        place.fails("E0107", "", &format!("{line} --out refused {of_rtl}"));
+        assert!(!place.has("refused"));
     }
 }
