@@ -1,99 +1,70 @@
 //! `cosim diff`: refactorings are proved equivalent, and a difference has a vector that shows it.
 
-use crate::common::{
-    assert_code, assert_error, assert_error_at, changed_rtl, code, copy_rtl, cosim, json,
-    looked_at, patched_rtl, project, run, text, without_certificates,
-};
+use crate::common::{Place, copy_rtl, looked_at};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::{Command, Output};
-use tempfile::TempDir;
 
-fn diff(old: &str, new: &Path, out: &Path, options: &[&str]) -> Output {
-    let command = ["diff", "--block", "recv", "--fixes", "spec", "--out"];
-    cosim().args(command).arg(out).args(options).arg(old).arg(new).output().unwrap()
+const DIFF: &str = "diff --block recv --fixes spec --no-waves --out out";
+
+/// The only profile of the result in `out`.
+fn profile(place: &Place) -> serde_json::Value {
+    place.json("out/diff.json")["profiles"][0].clone()
 }
 
+/// Without a certificate, RTLs are only believed to be equivalent. Without a netlist, cases decide
+/// as far as they can, and nothing is equivalent.
 #[test]
 fn another_encoding_of_states_is_proved_equivalent() {
-    let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
-    let out = rtl.path().join("out");
-    assert_code(&diff("built-in", &rtl.path().join("rtl"), &out, &[]), 0);
-    let profile = &json(&out.join("diff.json"))["profiles"][0];
-    assert_eq!(
-        (&profile["status"], &profile["basis"], &profile["inputs"]),
-        (&"equivalent".into(), &"correspondence".into(), &"all".into()),
-        "{profile}"
-    );
-    assert_eq!(profile["certificate"]["by"], "invariant", "{profile}");
-    assert!(profile["cases"].as_u64().unwrap() > 10, "{profile}");
-    let seen = looked_at(&out, "netlist");
-    assert_eq!((&seen["verdict"], &seen["tone"]), (&"equivalent".into(), &"good".into()));
-}
-
-#[test]
-fn without_a_certificate_rtls_are_only_believed_to_be_equivalent() {
-    let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
-    for (is_missing, options, exit) in
-        [(true, &[][..], 4), (false, &[], 4), (false, &["--accept-believed"], 0)]
+    let place = Place::with_patch("refactored_rtl/recv/05-states-gray");
+    place.exits(0, &format!("{DIFF} built-in rtl"));
+    let proved = profile(&place);
+    for (name, value) in [("status", "equivalent"), ("basis", "correspondence"), ("inputs", "all")]
     {
-        let out = rtl.path().join("out");
-        let mut command = without_certificates(is_missing, rtl.path());
-        command.args(["diff", "--block", "recv", "--fixes", "spec", "--force", "--out"]).arg(&out);
-        let output = command.args(options).arg("built-in").arg(rtl.path().join("rtl")).output();
-        let output = output.unwrap();
-        assert_code(&output, exit);
-        let profile = &json(&out.join("diff.json"))["profiles"][0];
-        assert_eq!(profile["status"], "believed", "{profile}");
-        assert_eq!(profile["certificate"]["by"], "nothing", "{profile}");
-        assert!(text(&output).starts_with("believed  recv: "), "{}", text(&output));
-        let page = fs::read_to_string(out.join("report.html")).unwrap();
-        assert!(page.contains("1 believed") || page.contains("believed"), "{page}");
+        assert_eq!(proved[name], value, "{proved}");
     }
-}
+    assert_eq!(proved["certificate"]["by"], "invariant", "{proved}");
+    assert!(proved["cases"].as_u64().unwrap() > 10, "{proved}");
+    let seen = looked_at(&place.path("out"), "netlist");
+    assert_eq!((&seen["verdict"], &seen["tone"]), (&"equivalent".into(), &"good".into()));
 
-/// Cases decide as far as they can, and nothing is equivalent without a netlist.
-#[test]
-fn the_time_limit_ends_yosys() {
-    let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
-    let (yosys, out) = (rtl.path().join("yosys"), rtl.path().join("out"));
-    let real = std::env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
-    let script = format!("case \"$*\" in *-s*) sleep 1000 ;; *) exec {real} \"$@\" ;; esac");
-    fs::write(&yosys, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&yosys, Permissions::from_mode(0o755)).unwrap();
-    let mut command = cosim();
-    command.env("YOSYS", &yosys).args(["diff", "--block", "recv", "--fixes", "spec", "--time"]);
-    command.args(["3s", "--out"]).arg(&out).arg("built-in").arg(rtl.path().join("rtl"));
-    assert_code(&command.output().unwrap(), 4);
-    let profile = &json(&out.join("diff.json"))["profiles"][0];
-    assert_eq!(profile["status"], "undecided", "{profile}");
-    let because = profile["because"].as_str().unwrap();
-    assert!(because.contains("the time limit ended the reading by Yosys"), "{profile}");
+    for (exit, is_missing, option) in
+        [(4, true, ""), (4, false, ""), (0, false, "--accept-believed")]
+    {
+        let solver = place.without_solver(is_missing);
+        let printed = place.exits(exit, &format!("{solver} {DIFF} --force {option} built-in rtl"));
+        let believed = profile(&place);
+        assert_eq!(believed["status"], "believed", "{believed}");
+        assert_eq!(believed["certificate"]["by"], "nothing", "{believed}");
+        assert!(printed.starts_with("believed  recv: "), "{printed}");
+        assert!(place.text("out/report.html").contains("believed"));
+    }
+
+    let yosys = place.yosys("case \"$*\" in *-s*) sleep 1000 ;; esac");
+    place.exits(4, &format!("{yosys} {DIFF} --force --time 3s built-in rtl"));
+    let ended = profile(&place);
+    assert_eq!(ended["status"], "undecided", "{ended}");
+    let because = ended["because"].as_str().unwrap();
+    assert!(because.contains("the time limit ended the reading by Yosys"), "{ended}");
 }
 
 /// The bug shows in legal traffic, and only the new RTL differs from the golden model.
 #[test]
 fn a_bug_has_a_vector_of_legal_traffic() {
-    let rtl = patched_rtl(&project().join("tests/bad_rtl/recv/10-low-is-low.patch"));
-    let (new, out) = (rtl.path().join("rtl"), rtl.path().join("out"));
-    assert_code(&diff("built-in", &new, &out, &["--no-waves"]), 1);
-    let profile = &json(&out.join("diff.json"))["profiles"][0];
-    assert_eq!(
-        (&profile["status"], &profile["legal"]["is_legal"]),
-        (&"different".into(), &true.into())
-    );
+    let place = Place::with_bug("recv/10-low-is-low");
+    place.exits(1, &format!("{DIFF} built-in rtl"));
+    let profile = profile(&place);
+    assert_eq!(profile["status"], "different", "{profile}");
+    assert_eq!(profile["legal"]["is_legal"], true, "{profile}");
     assert!(profile["right"].as_str().unwrap().starts_with("OLD is right"), "{profile}");
-    let vector = out.join(profile["vector"].as_str().unwrap());
-    let replay = |rtl: &str| code(&run(["replay", "--rtl", rtl, vector.to_str().unwrap()]));
-    assert_eq!((replay(new.to_str().unwrap()), replay("built-in")), (1, 0));
-    let page = fs::read(out.join("report.html")).unwrap();
-    assert_eq!(code(&run(["report", out.to_str().unwrap()])), 0);
-    assert_eq!(fs::read(out.join("report.html")).unwrap(), page, "the page is made again");
+    let vector = profile["vector"].as_str().unwrap();
+    place.exits(1, &format!("replay --rtl rtl out/{vector}"));
+    place.exits(0, &format!("replay --rtl built-in out/{vector}"));
+    let page = place.text("out/report.html");
+    place.exits(0, "report out");
+    assert_eq!(place.text("out/report.html"), page, "the page is made again");
     // An edited record is refused.
-    let record = fs::read_to_string(out.join("diff.json")).unwrap();
-    fs::write(out.join("diff.json"), record.replace("\"different\"", "\"equivalent\"")).unwrap();
-    assert_error(&run(["report", out.to_str().unwrap()]), "E0219");
+    place.edit("out/diff.json", "\"different\"", "\"equivalent\"");
+    place.fails("E0219", "", "report out");
 }
 
 /// Only an offer that is withdrawn shows the difference, so it is shown, but is not legal traffic.
@@ -104,19 +75,16 @@ fn a_difference_that_needs_illegal_traffic_says_so() {
     if (rst) was_offered <= 1'b0; else was_offered <= pkt_valid && !pkt_ready;
   assign protocol_error = !rst && (misfits || was_offered && !pkt_valid);";
     let same = "assign protocol_error = !rst && misfits;";
-    let rtl = changed_rtl("RecvSideFsm.sv", same, withdrawn);
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("any");
-    assert_code(&diff("built-in", rtl.path(), &out, &["--no-waves"]), 1);
-    let profile = &json(&out.join("diff.json"))["profiles"][0];
-    let legal = &profile["legal"];
-    assert_eq!((&profile["port"], &legal["is_legal"]), (&"protocol_error".into(), &false.into()));
+    let place = Place::with_change("RecvSideFsm.sv", same, withdrawn);
+    place.exits(1, &format!("{DIFF} built-in rtl"));
+    let any = profile(&place);
+    let legal = &any["legal"];
+    assert_eq!((&any["port"], &legal["is_legal"]), (&"protocol_error".into(), &false.into()));
     assert!(legal["because"].as_str().unwrap().contains(" in cycle "), "{legal}");
     assert_eq!(legal["otherwise"], "equivalent, proved", "{legal}");
-    let out = folder.path().join("legal");
-    assert_code(&diff("built-in", rtl.path(), &out, &["--no-waves", "--legal-only"]), 0);
-    let profile = &json(&out.join("diff.json"))["profiles"][0];
-    assert_eq!((&profile["status"], &profile["inputs"]), (&"equivalent".into(), &"legal".into()));
+    place.exits(0, &format!("{DIFF} --force --legal-only built-in rtl"));
+    let legal = profile(&place);
+    assert_eq!((&legal["status"], &legal["inputs"]), (&"equivalent".into(), &"legal".into()));
 }
 
 /// A module without a block, whose ports have other names than those of a block.
@@ -126,97 +94,78 @@ module Adder (input wire clk, rst, go, input wire [3:0] a, b, output reg [4:0] s
 endmodule
 ";
 
-fn diff_of_adder(here: &Path, options: &[&str], sides: [&str; 2]) -> Output {
-    let [old, new] = sides;
-    let mut command = cosim();
-    command.current_dir(here).env("COSIM_CACHE", here.join("cache"));
-    command.args(["diff", "--out", "out", "--no-waves"]).args(options).args([old, new]);
-    command.output().unwrap()
+/// A place with an adder, and `diff` with a cache there.
+fn adder() -> (Place, String) {
+    let place = Place::new();
+    place.write("old.sv", ADDER);
+    let cache = place.path("cache");
+    (place, format!("COSIM_CACHE={} diff --out out --no-waves", cache.display()))
 }
 
 #[test]
 fn a_module_that_is_not_there_has_no_block() {
-    let folder = TempDir::new().unwrap();
-    let here = folder.path();
-    fs::write(here.join("old.sv"), ADDER).unwrap();
-    for (options, old, number) in [
-        (&["--top", "Other"][..], "old.sv", "E0303"),
-        (&["--top", "Adder; x"], "old.sv", "E0101"),
-        (&["--top", "Adder"], "built-in", "E0107"),
-        (&["--top", "Adder", "--block", "recv"], "old.sv", "E0101"),
-        (&["--reset", "rst"], "old.sv", "E0101"),
-        (&["--top", "Adder", "--reset", "nothing"], "old.sv", "E0309"),
+    let (place, diff) = adder();
+    for (number, line) in [
+        ("E0303", "--top Other old.sv"),
+        ("E0101", "--top 'Adder; x' old.sv"),
+        ("E0107", "--top Adder built-in"),
+        ("E0101", "--top Adder --block recv old.sv"),
+        ("E0101", "--reset rst old.sv"),
+        ("E0309", "--top Adder --reset nothing old.sv"),
     ] {
-        assert_error(&diff_of_adder(here, options, [old, "old.sv"]), number);
-        assert!(!here.join("out").exists(), "{options:?}");
+        place.fails(number, "", &format!("{diff} {line} old.sv"));
+        assert!(!place.has("out"), "{line}");
     }
     // What is built for the module is run, so nobody else may be able to write it.
-    fs::create_dir(here.join("cache")).ok();
-    fs::set_permissions(here.join("cache"), Permissions::from_mode(0o777)).unwrap();
-    assert_error(&diff_of_adder(here, &["--top", "Adder"], ["old.sv"; 2]), "E0606");
+    fs::create_dir(place.path("cache")).ok();
+    fs::set_permissions(place.path("cache"), Permissions::from_mode(0o777)).unwrap();
+    place.fails("E0606", "", &format!("{diff} --top Adder old.sv old.sv"));
 }
 
 #[test]
 #[ignore = "slow: builds the library and a crate"]
 fn a_module_without_a_block_is_compared() {
-    let folder = TempDir::new().unwrap();
-    let here = folder.path();
-    for (name, sum) in [("old", "a + b"), ("new", "a - b"), ("same", "{1'b0, b} + a")] {
-        fs::write(here.join(format!("{name}.sv")), ADDER.replace("a + b", sum)).unwrap();
-    }
-    let top = &["--top", "Adder"];
-    assert_code(&diff_of_adder(here, top, ["old.sv", "new.sv"]), 1);
-    let profile = &json(&here.join("out/diff.json"))["profiles"][0];
+    let (place, diff) = adder();
+    place.write("new.sv", &ADDER.replace("a + b", "a - b"));
+    place.write("same.sv", &ADDER.replace("a + b", "{1'b0, b} + a"));
+    place.exits(1, &format!("{diff} --top Adder old.sv new.sv"));
+    let profile = profile(&place);
     assert_eq!(profile["found_by"], "bounded search", "{profile}");
     assert_eq!(profile["port"], "sum", "{profile}");
-    let vector = json(&here.join("out").join(profile["vector"].as_str().unwrap()));
+    let vector = place.json(&format!("out/{}", profile["vector"].as_str().unwrap()));
     let cycles = vector["stimulus"]["cycles"].as_array().unwrap();
     assert!((1..=3).contains(&cycles.len()), "{vector}");
-    fs::remove_dir_all(here.join("out")).unwrap();
-    let output = diff_of_adder(here, top, ["old.sv", "same.sv"]);
-    assert_code(&output, 0);
-    let cleared = cosim().args(["cache", "clear"]).env("COSIM_CACHE", here.join("cache")).output();
-    assert_eq!(code(&cleared.unwrap()), 0);
-    assert!(!here.join("cache/tops").exists());
+    place.exits(0, &format!("{diff} --force --top Adder old.sv same.sv"));
+    place.exits(0, &format!("COSIM_CACHE={} cache clear", place.path("cache").display()));
+    assert!(!place.has("cache/tops"));
 }
 
 /// git finds no hook, filter or name that runs something or leads out of the folder.
 #[test]
 fn rtl_of_a_revision_is_compared_by_its_text() {
-    let folder = TempDir::new().unwrap();
-    let here = folder.path();
-    let git = |arguments: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-        let output = Command::new("git").args(identity).args(arguments).current_dir(here).output();
-        assert!(output.unwrap().status.success(), "{arguments:?}");
-    };
-    copy_rtl(&here.join("rtl"));
-    fs::write(here.join(".gitattributes"), "* filter=run\n").unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", here.join("rtl/recv/link.sv")).unwrap();
-    git(&["init", "-q"]);
-    git(&["add", "-A"]);
-    git(&["commit", "-qm", "first"]);
-    git(&["config", "filter.run.smudge", "touch ran; cat"]);
-    git(&["config", "core.fsmonitor", "touch ran"]);
-    fs::remove_file(here.join("rtl/recv/link.sv")).unwrap();
-    let compare = |old: &str, new: &str, out: &str| {
-        let command = ["diff", "--block", "recv", "--fixes", "spec", "--out", out];
-        cosim().current_dir(here).args(command).args(["--", old, new]).output().unwrap()
-    };
-    let again = || {
-        let command = ["diff", "--block", "recv", "--fixes", "spec", "--out", "out", "--force"];
-        cosim().current_dir(here).args(command).args(["HEAD:rtl", "rtl"]).output().unwrap()
-    };
-    let file = here.join("rtl/recv/RecvSideFsm.sv");
-    let text_of_file = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text_of_file.replace("// P0", "// A comment only.\n\n")).unwrap();
-    let output = compare("HEAD:rtl", "rtl", "out");
-    assert_code(&output, 0);
-    let record = json(&here.join("out/diff.json"));
+    let place = Place::new();
+    copy_rtl(&place.path("rtl"));
+    place.write(".gitattributes", "* filter=run\n");
+    let link = place.path("rtl/recv/link.sv");
+    std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
+    for line in [
+        "init -q",
+        "add -A",
+        "commit -qm first",
+        "config filter.run.smudge 'touch ran; cat'",
+        "config core.fsmonitor 'touch ran'",
+    ] {
+        place.git(line);
+    }
+    fs::remove_file(link).unwrap();
+    place.edit("rtl/recv/RecvSideFsm.sv", "// P0", "// A comment only.\n\n");
+    place.exits(0, &format!("{DIFF} HEAD:rtl rtl"));
+    let record = place.json("out/diff.json");
     assert_eq!(record["profiles"][0]["basis"], "text", "{record}");
     assert_eq!(record["old"]["commit"].as_str().unwrap().len(), 40, "{record}");
-    assert!(here.join("out/rtl-old/recv/recv_pkg.sv").is_file());
-    assert!(!here.join("out/rtl-old/recv/link.sv").exists() && !here.join("ran").exists());
+    assert!(place.has("out/rtl-old/recv/recv_pkg.sv"));
+    assert!(!place.has("out/rtl-old/recv/link.sv") && !place.has("ran"));
+    let other = DIFF.replace("--out out", "--out other");
     for (old, number) in [
         ("HEAD:missing", "E0509"),
         ("nothing:rtl", "E0509"),
@@ -224,60 +173,43 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
         (":rtl", "E0301"),
         ("missing", "E0301"),
     ] {
-        assert_error(&compare(old, "rtl", "other"), number);
-        assert!(!here.join("other").exists(), "{old}");
+        place.fails(number, "", &format!("{other} -- {old} rtl"));
+        assert!(!place.has("other"), "{old}");
     }
-    assert_error_at(&compare("HEAD:rtl", "rtl", "out"), "E0602", "out");
-    assert_eq!(code(&again()), 0, "an earlier result is replaced");
-    fs::write(here.join("out/thesis.txt"), "mine").unwrap();
-    assert_error_at(&again(), "E0602", "out");
-    assert!(here.join("out/rtl-old/recv/recv_pkg.sv").is_file());
+    place.fails("E0602", "out", &format!("{DIFF} HEAD:rtl rtl"));
+    // An earlier result is replaced.
+    place.exits(0, &format!("{DIFF} --force HEAD:rtl rtl"));
+    place.write("out/thesis.txt", "mine");
+    place.fails("E0602", "out", &format!("{DIFF} --force HEAD:rtl rtl"));
+    assert!(place.has("out/rtl-old/recv/recv_pkg.sv"));
 }
 
 /// Only a data file differs between the commits, and the working tree has yet another one.
 #[test]
 fn data_files_of_a_revision_come_from_its_commit() {
-    let folder = TempDir::new().unwrap();
-    let here = folder.path();
-    let git = |arguments: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-        let output = Command::new("git").args(identity).args(arguments).current_dir(here).output();
-        assert!(output.unwrap().status.success(), "{arguments:?}");
-    };
-    let write = |table: &str| fs::write(here.join("data/flip.hex"), table).unwrap();
-    let commit = |tag: &str| {
-        git(&["add", "-A"]);
-        git(&["commit", "-qm", tag]);
-        git(&["tag", tag]);
-    };
-    copy_rtl(&here.join("rtl"));
-    let file = here.join("rtl/recv/RecvSideFsm.sv");
+    let place = Place::new();
+    copy_rtl(&place.path("rtl"));
     let same = "assign protocol_error = !rst && misfits;";
     let flipped = "logic flip [0:0]; initial $readmemh(\"data/flip.hex\", flip);
   assign protocol_error = !rst && (misfits ^ flip[0]);";
-    let rtl = fs::read_to_string(&file).unwrap();
-    assert!(rtl.contains(same));
-    fs::write(&file, rtl.replace(same, flipped)).unwrap();
-    fs::create_dir(here.join("data")).unwrap();
-    git(&["init", "-q"]);
-    write("0\n");
-    commit("zero");
-    write("1\n");
-    commit("one");
-    git(&["rm", "-q", "data/flip.hex"]);
-    commit("none");
-    fs::create_dir_all(here.join("data")).unwrap();
-    write("0\n");
-    let compare = |old: &str, new: &str, out: &str| {
-        let command = ["diff", "--block", "recv", "--fixes", "spec", "--no-waves", "--time", "1s"];
-        cosim().current_dir(here).args(command).args(["--out", out, old, new]).output().unwrap()
-    };
-    assert_code(&compare("zero:rtl", "one:rtl", "out"), 1);
-    let profile = &json(&here.join("out/diff.json"))["profiles"][0];
-    assert_eq!(profile["port"], "protocol_error", "{profile}");
-    assert_error_at(&compare("zero:rtl", "none:rtl", "other"), "E0311", "RecvSideFsm.sv");
-    assert_code(&compare("zero:rtl", "zero:rtl", "same"), 0);
-    let profile = &json(&here.join("same/diff.json"))["profiles"][0];
+    place.edit("rtl/recv/RecvSideFsm.sv", same, flipped);
+    place.git("init -q");
+    for (tag, table) in [("zero", Some("0\n")), ("one", Some("1\n")), ("none", None)] {
+        match table {
+            Some(table) => place.write("data/flip.hex", table),
+            None => fs::remove_file(place.path("data/flip.hex")).unwrap(),
+        }
+        place.git("add -A");
+        place.git(&format!("commit -qm {tag}"));
+        place.git(&format!("tag {tag}"));
+    }
+    place.write("data/flip.hex", "0\n");
+    place.exits(1, &format!("{DIFF} --time 1s zero:rtl one:rtl"));
+    assert_eq!(profile(&place)["port"], "protocol_error");
+    let line = format!("{DIFF} --time 1s --force zero:rtl");
+    place.fails("E0311", "RecvSideFsm.sv", &format!("{line} none:rtl"));
+    place.exits(0, &format!("{line} zero:rtl"));
+    let profile = profile(&place);
     assert_eq!(profile["basis"], "text", "{profile}");
     assert!(profile["cases"].as_u64().unwrap() > 10, "the first cases run: {profile}");
 }
