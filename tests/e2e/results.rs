@@ -1,32 +1,22 @@
 //! `results.json`: every case is readable, and the file stays small.
 
-use crate::common::{
-    assert_code, cases, changed_rtl, code, files, json, patched_rtl, project, run,
-};
+use crate::common::{Place, cases, files};
 use std::fs;
-use std::path::Path;
-use tempfile::TempDir;
-
-fn run_into(out: &Path, arguments: &[&str]) -> std::process::Output {
-    run(["run", "--out", out.to_str().unwrap()].iter().chain(arguments))
-}
 
 fn schema() -> jsonschema::Validator {
-    let output = run(["schema", "results"]);
-    assert_code(&output, 0);
-    jsonschema::validator_for(&serde_json::from_slice(&output.stdout).unwrap()).unwrap()
+    let schema = Place::new().exits(0, "schema results");
+    jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap()
 }
 
 #[test]
 fn results_fit_their_schema_and_add_up() {
-    let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
-    let rtl = wrong.path().join("rtl");
+    let place = Place::with_bug("thread2/43-rq-wrap-one-late");
     let validator = schema();
-    let bad = ["--rtl", rtl.to_str().unwrap(), "--no-waves", "--cases", "20", "--scenario", "ring"];
-    for (arguments, expected) in [(&["--cases", "20", "--block", "dll"][..], 0), (&bad, 1)] {
-        let folder = TempDir::new().unwrap();
-        assert_code(&run_into(folder.path(), arguments), expected);
-        let results = json(&folder.path().join("results.json"));
+    for (code, line) in
+        [(0, "--block dll"), (1, "--block thread2 --rtl rtl --no-waves --scenario ring")]
+    {
+        place.exits(code, &format!("run --cases 20 --out {code} {line}"));
+        let results = place.json(&format!("{code}/results.json"));
         let errors: Vec<String> =
             validator.iter_errors(&results).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
@@ -44,75 +34,50 @@ fn results_fit_their_schema_and_add_up() {
 /// A case alone has the result in the row.
 #[test]
 fn a_case_of_a_row_is_the_case_of_its_name() {
-    let folder = TempDir::new().unwrap();
-    let arguments = ["--cases", "3", "--seed", "9", "--shard", "2/5"];
-    assert_eq!(code(&run_into(&folder.path().join("all"), &arguments)), 0);
-    let all = cases(&json(&folder.path().join("all/results.json")));
+    let place = Place::new();
+    place.exits(0, "run --seed 9 --cases 3 --shard 2/5 --out all");
+    let all = cases(&place.json("all/results.json"));
     // 66 cases; places 1, 6, 11, ... belong to this shard.
     assert_eq!(all.len(), 13);
     for (name, case) in all.iter().step_by(3) {
-        let alone = folder.path().join("alone");
-        assert_code(&run_into(&alone, &["--case", name, "--seed", "9", "--force"]), 0);
-        let alone = cases(&json(&alone.join("results.json")));
+        place.exits(0, &format!("run --seed 9 --case {name} --out alone --force"));
+        let alone = cases(&place.json("alone/results.json"));
         assert_eq!(alone.iter().collect::<Vec<_>>(), [(name, case)]);
     }
 }
 
-#[test]
-fn a_passed_case_takes_a_few_bytes() {
-    let size = |cases: &str| {
-        let folder = TempDir::new().unwrap();
-        assert_eq!(
-            code(&run_into(folder.path(), &["--scenario", "smoke", "--cases", cases, "--quiet"])),
-            0
-        );
-        let results = json(&folder.path().join("results.json"));
-        let length = fs::metadata(folder.path().join("results.json")).unwrap().len();
-        (length, results["totals"]["cases"].as_u64().unwrap())
-    };
-    let [(few, few_cases), (many, many_cases)] = ["20", "220"].map(size);
-    let each = (many - few) as f64 / (many_cases - few_cases) as f64;
-    assert!(each < 10.0, "{each:.1} bytes for a case");
-}
-
 /// RTL that is ready for packets when it must not be.
-fn rtl_that_always_fails() -> TempDir {
+fn rtl_that_always_fails() -> Place {
     let [low, high] = ["fetch_cxt_egress_ready = 1'b0;", "fetch_cxt_egress_ready = 1'b1;"];
-    let folder = changed_rtl("ReqRecvCore_Thread_2.v", low, "fetch_cxt_egress_ready = 1'b1;");
-    let top = folder.path().join("ReqRecvCore_Thread_2.v");
-    let changed = fs::read_to_string(&top).unwrap().replace(low, high);
-    fs::write(&top, changed).unwrap();
-    folder
+    let place = Place::with_change("ReqRecvCore_Thread_2.v", low, high);
+    let file = "rtl/ReqRecvCore_Thread_2.v";
+    place.write(file, &place.text(file).replace(low, high));
+    place
 }
 
 /// A nightly run in which everything fails must not fill the disk.
 #[test]
-fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
-    let folder = rtl_that_always_fails();
+fn a_case_takes_a_few_bytes_even_if_it_fails_like_many() {
+    let place = rtl_that_always_fails();
     let validator = schema();
-    let measure = |count: &str| {
-        let out = TempDir::new().unwrap();
-        let rtl = folder.path().to_str().unwrap();
-        let given = ["--rtl", rtl, "--cases", count, "--scenario", "ring", "--fixes", "spec"];
-        assert_code(
-            &run_into(
-                out.path(),
-                &[&given[..], &["--no-shrink", "--no-waves", "--quiet"]].concat(),
-            ),
-            1,
-        );
-        let path = out.path().join("results.json");
-        let results = json(&path);
-        assert!(validator.is_valid(&results));
-        assert_eq!(results["totals"]["mismatched"].to_string(), count, "every case fails");
-        let verdicts = cases(&results);
-        assert_eq!(verdicts.len().to_string(), count);
-        assert!(verdicts.values().all(|case| case.verdict == "mismatch"));
-        fs::metadata(path).unwrap().len()
-    };
-    let [few, many] = ["200", "1200"].map(measure);
-    let each = (many - few) as f64 / 1000.0;
-    assert!(each < 20.0, "{each:.1} bytes for a case");
+    let run = "run --quiet --no-shrink --no-waves";
+    for (line, code, verdict, most) in [
+        ("--scenario smoke", 0, "match", 10.0),
+        ("--rtl rtl --scenario ring --fixes spec", 1, "mismatch", 20.0),
+    ] {
+        let measure = |count: u32| {
+            place.exits(code, &format!("{run} {line} --cases {count} --out {code}-{count}"));
+            let name = format!("{code}-{count}/results.json");
+            let results = place.json(&name);
+            assert!(validator.is_valid(&results));
+            let all = cases(&results);
+            assert!(all.values().all(|case| case.verdict == verdict), "{results}");
+            (fs::metadata(place.path(&name)).unwrap().len(), all.len())
+        };
+        let [(few, few_cases), (many, many_cases)] = [200, 1200].map(measure);
+        let each = (many - few) as f64 / (many_cases - few_cases) as f64;
+        assert!(each < most, "{each:.1} bytes for a case that is a {verdict}");
+    }
 }
 
 /// Memory use does not grow from a few thousand to tens of thousands of cases, whether they match
@@ -121,18 +86,12 @@ fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
 #[ignore = "slow: tens of thousands of cases"]
 fn memory_does_not_grow_with_the_number_of_cases() {
     const MORE: u64 = 80_000;
-    let wrong = rtl_that_always_fails();
-    let bad = ["--rtl", wrong.path().to_str().unwrap(), "--no-shrink", "--no-waves"];
-    for (more, expected) in [(&[][..], 0), (&bad, 1)] {
+    let place = rtl_that_always_fails();
+    for (code, more) in [(0, ""), (1, "--rtl rtl --no-shrink --no-waves")] {
+        let fixed = "run --quiet --force --out out --scenario smoke --fixes spec --packets 1";
         let peak = |cases: u64| {
-            let folder = TempDir::new().unwrap();
-            let cases = cases.to_string();
-            let fixed = ["--scenario", "smoke", "--fixes", "spec", "--packets", "1", "--quiet"];
-            assert_code(
-                &run_into(folder.path(), &[&fixed[..], &["--cases", &cases], more].concat()),
-                expected,
-            );
-            let memory = json(&folder.path().join("timing.json"))["peak_memory"].clone();
+            place.exits(code, &format!("{fixed} --cases {cases} {more}"));
+            let memory = place.json("out/timing.json")["peak_memory"].clone();
             ["program", "largest_process"].map(|name| memory[name].as_u64().unwrap())
         };
         // Compile the model first, so that the compared runs do not.
@@ -149,16 +108,13 @@ fn memory_does_not_grow_with_the_number_of_cases() {
 #[test]
 #[ignore = "slow: a vector of more than 147 MB"]
 fn every_vector_that_a_run_writes_can_be_read() {
-    let folder = TempDir::new().unwrap();
-    let arguments = ["--packets", "20000", "--cases", "1", "--scenario", "chaos", "--fixes"];
-    assert_code(
-        &run_into(folder.path(), &[&arguments[..], &["spec", "--save-vectors", "1"]].concat()),
-        0,
-    );
-    let vector = files(&folder.path().join("saved"), "json").remove(0);
+    let place = Place::new();
+    let run = "run --packets 20000 --cases 1 --scenario chaos --fixes spec --save-vectors 1";
+    place.exits(0, &format!("{run} --out out"));
+    let vector = files(&place.path("out/saved"), "json").remove(0);
     let size = fs::metadata(&vector).unwrap().len();
     // 16 cycles for each packet, with 1840 random bits in wide ports: 460 hex digits, and the
     // names.
     assert!(size > 320_000 * 460 && size < 320_000 * 900, "{size} bytes");
-    assert_code(&run(["replay", vector.to_str().unwrap()]), 0);
+    place.exits(0, &format!("replay {}", vector.display()));
 }

@@ -1,18 +1,19 @@
 //! Run directories: each belongs to one run, and no files of other runs are lost.
 
-use crate::common::{Place, cases, is_longer, project, wait_until};
+use crate::common::{Place, assert_code, cases, is_longer, project, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Stdio};
 
 const SHORT: &str = "run --cases 1 --scenario smoke";
 
 /// An endless run into `out` that has started to write.
 fn endless(place: &Place) -> Child {
-    let mut child = place.start("run --block thread2 --time 100h --scenario smoke --out out");
+    let mut run = place.command("run --time 100h --scenario smoke --out out");
+    let mut child = run.stdout(Stdio::piped()).spawn().unwrap();
     wait_until(&mut child, || is_longer(&place.path("out/results.json.partial"), 2000));
     child
 }
@@ -29,18 +30,30 @@ fn count(place: &Place, run: &str) -> usize {
     cases(&place.json(&format!("{run}/results.json"))).len()
 }
 
+/// The first run is then interrupted.
 #[test]
 fn a_second_run_into_a_directory_that_is_being_written_is_refused_and_names_the_first() {
     let place = Place::new();
-    let mut first = endless(&place);
+    let first = endless(&place);
     for more in ["", "--force", "--block dll --scenario default"] {
         let printed = place.exits(2, &format!("run --cases 1 --out out {more}"));
         let holder = format!("is being written by another run, process {}", first.id());
         assert!(printed.contains(&holder) && printed.contains("--time 100h"), "{printed}");
     }
     kill_process(Pid::from_child(&first), Signal::INT).unwrap();
-    assert_eq!(first.wait().unwrap().code(), Some(130));
-    assert_eq!(count(&place, "out"), place.json("out/results.json")["totals"]["cases"]);
+    let output = first.wait_with_output().unwrap();
+    assert_code(&output, 130);
+    // What it has compared can be read, and it can be resumed.
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(printed.starts_with("INTERRUPTED"), "{printed}");
+    let last_line = printed.lines().last().unwrap();
+    assert!(last_line.starts_with("  next: ") && last_line.ends_with("out"), "{printed}");
+    assert!(last_line.contains(" resume "), "{printed}");
+    let results = place.json("out/results.json");
+    assert_eq!((&results["ended"], &results["passed"]), (&"interrupted".into(), &false.into()));
+    assert!(count(&place, "out") > 0, "the results so far are written");
+    assert_eq!(count(&place, "out"), results["totals"]["cases"]);
+    assert!(place.has("out/timing.json"));
 }
 
 #[test]
