@@ -1,221 +1,153 @@
 //! `cosim replay RUN_DIR`: the failures of a run, on other RTL or from the run directory alone,
 //! which may come from anyone.
 
-use crate::common::{
-    assert_code, assert_error, assert_error_at, changed_rtl, code, json, run, run_in, text,
-    typed_in, write_record,
-};
+use crate::common::{Place, assert_code, project, text, typed_in, write_record};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
 
 const TOP: &str = "ReqRecvCore_Thread_2.v";
-const INCOMPLETE: &str = "E0223";
 const DAMAGED: &str = "E0219";
 const UNREADABLE: &str = "E0201";
+const RUN: &str = "run --cases 3 --fixes repaired --no-waves --quiet";
+const REPRODUCE: &str = "replay run --recorded-rtl --expect-recorded";
 
-/// Runs RTL with a bug in `folder`, and removes the RTL.
-fn failing_run(folder: &Path, more: &[&str]) {
-    let bad = changed_rtl(TOP, "mr_bypass = 1'b1", "mr_bypass = 1'b0");
-    fs::create_dir(folder.join("rtl")).unwrap();
-    fs::copy(bad.path().join(TOP), folder.join("rtl").join(TOP)).unwrap();
-    let words = ["run", "--cases", "3", "--fixes", "repaired", "--no-waves", "--quiet"];
-    let place = ["--rtl", "rtl", "-DUNUSED=1", "--out", "run"];
-    assert_code(&run_in(folder, &[&words[..], &place, more].concat()), 1);
-    fs::remove_dir_all(folder.join("rtl")).unwrap();
+/// A folder whose `rtl` has a bug.
+fn bad() -> Place {
+    Place::with_change(TOP, "mr_bypass = 1'b1", "mr_bypass = 1'b0")
 }
 
-fn reproduce(folder: &Path, more: &[&str]) -> Output {
-    let words = ["replay", folder.to_str().unwrap(), "--recorded-rtl", "--expect-recorded"];
-    run(words.iter().chain(more))
+/// A folder with a failing run of RTL that is no longer there.
+fn failing_run(more: &str) -> Place {
+    let place = bad();
+    fs::create_dir(place.path("top")).unwrap();
+    fs::rename(place.path("rtl").join(TOP), place.path("top").join(TOP)).unwrap();
+    place.exits(1, &format!("{RUN} --rtl top -DUNUSED=1 --out run {more}"));
+    fs::remove_dir_all(place.path("top")).unwrap();
+    place
 }
 
 #[test]
 fn failures_are_replayed_from_the_run_directory_alone() {
-    let (here, there) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    failing_run(here.path(), &[]);
+    let (here, there) = (failing_run(""), Place::new());
     // The page shows the command.
-    let page = fs::read_to_string(here.path().join("run/report.html")).unwrap();
+    let page = here.text("run/report.html");
     let (_, shown) = page.split_once("id=\"reproduce-all\">").expect("the command");
     let (shown, _) = shown.split_once('<').unwrap();
-    let shown = shown.replace("&#x2f;", "/");
-    assert_eq!(code(&typed_in(here.path(), &shown)), 1, "{shown}");
-    let artifact = there.path().join("artifact");
-    fs::rename(here.path().join("run"), &artifact).unwrap();
-    let output = reproduce(&artifact, &[]);
-    assert_code(&output, 0);
-    let results = json(&artifact.join("results.json"));
+    assert_code(&typed_in(&here.path(""), &shown.replace("&#x2f;", "/")), 1);
+    fs::rename(here.path("run"), there.path("run")).unwrap();
+    let printed = there.exits(0, REPRODUCE);
+    let results = there.json("run/results.json");
     // The same RTL, under another path.
     let rtl = results["run"]["rtl"].as_str().unwrap();
-    let printed = text(&output);
     assert!(printed.contains(&format!("RTL {rtl},")) && !printed.contains("warning"), "{printed}");
     // Each vector that the results name has failed as recorded.
-    let report = of_json(&reproduce(&artifact, &["--format", "json"]));
+    let report = there.json_of(0, REPRODUCE);
     let failures = results["failures"].as_array().unwrap().len() as u64;
     assert!(report["still_fails"].as_u64().unwrap() >= failures, "{report}");
     assert_eq!([&report["fixed"], &report["different"], &report["not_run"]], [0, 0, 0], "{report}");
     // The RTL can be kept, and the command that is printed explains the first failure on it.
-    let kept = there.path().join("kept/rtl");
-    let output = reproduce(&artifact, &["--rtl-out", kept.to_str().unwrap()]);
-    assert_code(&output, 0);
-    let printed = text(&output);
+    let keep = format!("{REPRODUCE} --rtl-out kept/rtl");
+    let printed = there.exits(0, &keep);
     let next = printed.lines().find_map(|line| line.strip_prefix("next: ")).unwrap();
-    let explained = typed_in(there.path(), next);
-    assert_eq!(code(&explained), 1, "{next}: {}", text(&explained));
+    assert_code(&typed_in(&there.path(""), next), 1);
     // It is not written over, and a repaired copy matches.
-    assert_eq!(code(&reproduce(&artifact, &["--rtl-out", kept.to_str().unwrap()])), 2);
-    let file = kept.join(TOP);
-    let repaired =
-        fs::read_to_string(&file).unwrap().replace("mr_bypass = 1'b0", "mr_bypass = 1'b1");
-    fs::write(&file, repaired).unwrap();
-    assert_eq!(code(&typed_in(there.path(), next)), 0);
+    there.exits(2, &keep);
+    there.edit(&format!("kept/rtl/{TOP}"), "mr_bypass = 1'b0", "mr_bypass = 1'b1");
+    assert_code(&typed_in(&there.path(""), next), 0);
 }
 
 /// A link in RTL of others may lead to a private file of the user, and a run directory is passed
 /// on.
 #[test]
 fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
-    const SECRET: &str = "password 1234";
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let bad = changed_rtl(TOP, "mr_bypass = 1'b1", "mr_bypass = 1'b0");
-    let text_of_top = fs::read_to_string(bad.path().join(TOP)).unwrap();
+    const SECRET: &str = "// password 1234\n";
+    let place = bad();
     let opens = "initial begin : opens integer f; f = $fopen(\"x.hex\", \"r\"); end\nendmodule";
-    let top = text_of_top.replacen("endmodule", opens, 1);
-    fs::create_dir(at("private")).unwrap();
-    fs::write(at("private/secret"), format!("// {SECRET}\n")).unwrap();
-    let run = |name: &str| {
-        let words = ["run", "--cases", "3", "--fixes", "repaired", "--no-waves", "--quiet"];
-        let output =
-            run_in(folder.path(), &[&words[..], &["--rtl", name, "--out", "run"]].concat());
-        assert_code(&output, 1);
-        let copy = fs::read_to_string(at("run/rtl.json")).ok();
-        fs::remove_dir_all(at("run")).unwrap();
-        (copy, text(&output))
-    };
+    let top = place.text(&format!("rtl/{TOP}")).replacen("endmodule", opens, 1);
+    place.write("private/secret", SECRET);
+    place.write("private/y.vh", SECRET);
+    let run = |name: &str| place.exits(1, &format!("{RUN} --rtl {name} --out run-{name}"));
     let header = format!("`include \"y.vh\"\n{top}");
     for (name, top, link, target) in [
         ("data", &top, "x.hex", "../private/secret"),
         ("header", &header, "y.vh", "../private/secret"),
         ("below", &header, "inc", "../private"),
     ] {
-        fs::create_dir(at(name)).unwrap();
-        fs::write(at(name).join(TOP), top).unwrap();
-        symlink(target, at(name).join(link)).unwrap();
-        if name == "below" {
-            fs::copy(at("private/secret"), at("private/y.vh")).unwrap();
-        }
-        let (copy, printed) = run(name);
-        assert_eq!(copy, None, "{name}");
-        assert!(
-            printed.contains("warning: `replay --recorded-rtl` will not find the RTL"),
-            "{name}: {printed}"
-        );
+        place.write(&format!("{name}/{TOP}"), top);
+        symlink(target, place.path(name).join(link)).unwrap();
+        let printed = run(name);
+        assert!(!place.has(&format!("run-{name}/rtl.json")), "{name}");
+        let warning = "warning: `replay --recorded-rtl` will not find the RTL";
+        assert!(printed.contains(warning), "{name}: {printed}");
     }
     // A link inside of the folder, and a link to the folder itself.
-    fs::create_dir(at("whole")).unwrap();
-    fs::write(at("whole").join(TOP), &header).unwrap();
-    fs::write(at("whole/z.vh"), format!("// {SECRET}\n")).unwrap();
-    symlink("z.vh", at("whole/y.vh")).unwrap();
-    symlink("whole", at("link")).unwrap();
-    let (copy, printed) = run("link");
-    assert!(copy.unwrap().contains(SECRET), "{printed}");
-}
-
-/// What the command prints as JSON.
-fn of_json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(output)))
+    place.write(&format!("whole/{TOP}"), &header);
+    place.write("whole/z.vh", SECRET);
+    symlink("z.vh", place.path("whole/y.vh")).unwrap();
+    symlink("whole", place.path("link")).unwrap();
+    run("link");
+    assert!(place.text("run-link/rtl.json").contains("password 1234"));
 }
 
 #[test]
 fn a_run_without_its_rtl_or_without_failures_is_refused() {
-    let folder = TempDir::new().unwrap();
-    failing_run(folder.path(), &["--no-sources"]);
-    assert!(!folder.path().join("run/rtl.json").exists());
-    assert_error_at(&reproduce(&folder.path().join("run"), &[]), INCOMPLETE, "rtl.json");
-    let words = ["run", "--cases", "1", "--scenario", "smoke", "--quiet", "--out", "green"];
-    assert_eq!(code(&run_in(folder.path(), &words)), 0);
-    assert!(!folder.path().join("green/rtl.json").exists());
-    assert_error(&reproduce(&folder.path().join("green"), &[]), "E0210");
+    let place = failing_run("--no-sources");
+    assert!(!place.has("run/rtl.json"));
+    place.fails("E0223", "rtl.json", REPRODUCE);
+    place.exits(0, "run --cases 1 --scenario smoke --quiet --out green");
+    assert!(!place.has("green/rtl.json"));
+    place.fails("E0210", "", "replay green --recorded-rtl --expect-recorded");
 }
 
 /// The RTL of a run directory has no more rights than RTL that the user names.
 #[test]
 fn a_hostile_run_directory_stays_in_the_sandbox_and_in_its_folder() {
-    let folder = TempDir::new().unwrap();
-    failing_run(folder.path(), &[]);
-    let artifact = folder.path().join("run");
-    let path = artifact.join("rtl.json");
-    let good = fs::read_to_string(&path).unwrap();
+    let place = failing_run("");
+    let path = place.path("run/rtl.json");
+    let good = place.text("run/rtl.json");
     // RTL that starts a program.
-    let mark = folder.path().join("mark");
+    let mark = place.path("mark");
     let harm =
         format!("endmodule\\nmodule harm; initial $system(\\\"touch {}\\\");", mark.display());
-    let call = "harm harm();";
     let module = good.rfind("endmodule").unwrap();
-    let harmful = format!("{}{call} {harm} {}", &good[..module], &good[module..]);
+    let harmful = format!("{}harm harm(); {harm} {}", &good[..module], &good[module..]);
     write_record(&path, &harmful);
-    let output = reproduce(&artifact, &[]);
-    assert!(text(&output).contains("warning: the RTL of the run was"), "{}", text(&output));
-    assert!(!mark.exists(), "the sandbox holds: {}", text(&output));
-    reproduce(&artifact, &["--no-sandbox"]);
-    assert!(mark.exists(), "without it, the RTL does harm: {}", text(&output));
+    let printed = text(&place.run(REPRODUCE));
+    assert!(printed.contains("warning: the RTL of the run was"), "{printed}");
+    assert!(!mark.exists(), "the sandbox holds: {printed}");
+    place.run(&format!("{REPRODUCE} --no-sandbox"));
+    assert!(mark.exists(), "without it, the RTL does harm: {printed}");
     // Names that lead out of the copy, hidden files, and edited or linked records.
     let name = format!("\"{TOP}\": {{");
     assert!(good.contains(&name), "{good}");
     for wrong in ["../x.v", "/tmp/x.v", "a/../../x.v", ".git/config", "a//b.v", "./x.v", ""] {
         write_record(&path, &good.replacen(&name, &format!("\"{wrong}\": {{"), 1));
-        let kept = folder.path().join("kept");
-        let output = reproduce(&artifact, &["--rtl-out", kept.to_str().unwrap()]);
-        assert_error_at(&output, DAMAGED, "rtl.json");
-        assert!(!kept.exists(), "{wrong}");
+        place.fails(DAMAGED, "rtl.json", &format!("{REPRODUCE} --rtl-out kept"));
+        assert!(!place.has("kept"), "{wrong}");
     }
-    fs::write(&path, good.replacen(&name, "\"other.v\": {", 1)).unwrap();
-    assert_error_at(&reproduce(&artifact, &[]), DAMAGED, "rtl.json");
-    fs::remove_file(&path).unwrap();
-    let victim = folder.path().join("victim.json");
-    fs::write(&victim, &good).unwrap();
-    symlink(&victim, &path).unwrap();
-    assert_error_at(&reproduce(&artifact, &[]), UNREADABLE, "rtl.json");
-    fs::remove_file(&path).unwrap();
-    fs::write(&path, &good).unwrap();
-    // A vector that is a link.
-    let results = json(&artifact.join("results.json"));
-    let vector = artifact.join(results["failures"][0]["vector"].as_str().unwrap());
-    fs::rename(&vector, &victim).unwrap();
-    symlink(&victim, &vector).unwrap();
-    assert_error_at(&reproduce(&artifact, &[]), UNREADABLE, "failures/");
+    place.write("run/rtl.json", &good.replacen(&name, "\"other.v\": {", 1));
+    place.fails(DAMAGED, "rtl.json", REPRODUCE);
+    place.write("run/rtl.json", &good);
+    // A record and a vector that are links.
+    let results = place.json("run/results.json");
+    for linked in ["rtl.json", results["failures"][0]["vector"].as_str().unwrap()] {
+        let (file, victim) = (place.path("run").join(linked), place.path("victim.json"));
+        fs::rename(&file, &victim).unwrap();
+        symlink(&victim, &file).unwrap();
+        place.fails(UNREADABLE, linked, REPRODUCE);
+        fs::rename(&victim, &file).unwrap();
+    }
 }
 
 #[test]
 fn failures_are_repeated_and_are_fixed_still_red_or_different() {
-    let out = TempDir::new().unwrap();
-    let folder = out.path().join("run");
     // Wrong for one QP in four.
-    let bad = changed_rtl(TOP, "? rq_offset_new :", "? rq_offset_new ^ {23'd0, &qp[1:0]} :");
-    assert_code(
-        &run([
-            "run",
-            "--fixes",
-            "repaired",
-            "--scenario",
-            "default",
-            "--cases",
-            "80",
-            "--no-shrink",
-            "--no-waves",
-            "--quiet",
-            "--rtl",
-            bad.path().to_str().unwrap(),
-            "--out",
-            folder.to_str().unwrap(),
-        ]),
-        1,
-    );
-    let results = json(&folder.join("results.json"));
+    let place =
+        Place::with_change(TOP, "? rq_offset_new :", "? rq_offset_new ^ {23'd0, &qp[1:0]} :");
+    let few = "run --fixes repaired --scenario default --cases 80 --rtl rtl --out run";
+    place.exits(1, &format!("{few} --no-shrink --no-waves --quiet"));
+    let results = place.json("run/results.json");
     let totals = &results["totals"];
     let cases = totals["cases"].as_u64().unwrap();
     let failed = cases - totals["matched"].as_u64().unwrap();
@@ -224,61 +156,53 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
 
     // A run directory may come from anyone, so it does not choose what is compiled. On the built-in
     // RTL, all would look fixed.
-    let unnamed = run(["replay", folder.to_str().unwrap()]);
-    assert_error_at(&unnamed, "E0211", "--recorded-rtl");
-    let replay = |arguments: &[&str]| {
-        let words = ["replay", folder.to_str().unwrap(), "--format", "json"];
-        let output = run(words.iter().chain(arguments));
-        (code(&output), of_json(&output))
-    };
+    place.fails("E0211", "--recorded-rtl", "replay run");
     let names = |report: &Value| -> Vec<String> {
         let all = report["replays"].as_array().unwrap().iter();
         all.map(|replay| replay["name"].as_str().unwrap().to_owned()).collect()
     };
     // On the RTL of the run, all failures occur again: of the vectors, and of each failed case.
-    let (code_of_same, same) = replay(&["--recorded-rtl"]);
+    let same = place.json_of(1, "replay run --recorded-rtl");
     let all = names(&same);
-    assert_eq!((code_of_same, &same["still_fails"]), (1, &Value::from(all.len())), "{same}");
+    assert_eq!(same["still_fails"], all.len(), "{same}");
     let of_cases: Vec<&String> = all.iter().filter(|name| name.starts_with("thread2/")).collect();
     assert_eq!(of_cases.len() as u64, failed);
     assert_eq!(of_cases[0], results["failures"][0]["case"].as_str().unwrap());
     assert!(all.len() > of_cases.len(), "{all:?}");
 
-    let (code_of_good, good) = replay(&["--rtl", "built-in"]);
-    assert_eq!((code_of_good, &good["fixed"]), (0, &Value::from(all.len())), "{good}");
+    let good = place.json_of(0, "replay run --rtl built-in");
+    assert_eq!(good["fixed"], all.len(), "{good}");
     assert_eq!(names(&good), all);
 
-    let other = changed_rtl(TOP, "fetch_cxt_egress_ready = 1'b1", "fetch_cxt_egress_ready = 1'b0");
-    let (code_of_other, different) = replay(&["--rtl", other.path().to_str().unwrap()]);
-    assert_eq!((code_of_other, &different["still_fails"]), (1, &Value::from(0)), "{different}");
+    let [from, to] = ["1'b1", "1'b0"].map(|bit| format!("fetch_cxt_egress_ready = {bit}"));
+    let other = Place::with_change(TOP, &from, &to);
+    let other = format!("replay run --rtl {}", other.path("rtl").display());
+    let different = place.json_of(1, &other);
+    assert_eq!(different["still_fails"], 0, "{different}");
     assert!(different["different"].as_u64().unwrap() > 0, "{different}");
 
     // One line for each cause, with the number that `explain` takes.
-    let shown = text(&run(["replay", folder.to_str().unwrap(), "--rtl", "built-in"]));
-    assert!(shown.lines().any(|line| line.starts_with("fixed        1. mismatch-")), "{shown}");
+    let printed = place.exits(0, "replay run --rtl built-in");
+    assert!(printed.lines().any(|line| line.starts_with("fixed        1. mismatch-")), "{printed}");
 
     // Without their scenarios, the cases do not run, and that is no pass.
-    let path = folder.join("results.json");
-    let record = fs::read_to_string(&path).unwrap();
+    let record = place.text("run/results.json");
     let weights = format!("\"weights\":{}", results["run"]["weights"]);
     assert!(record.contains(&weights), "{record}");
-    write_record(&path, &record.replacen(&weights, "\"weights\":\"0\"", 1));
-    let (code_of_left, left) = replay(&["--rtl", "built-in"]);
-    assert_eq!((code_of_left, &left["not_run"]), (1, &Value::from(failed)), "{left}");
+    let record = record.replacen(&weights, "\"weights\":\"0\"", 1);
+    write_record(&place.path("run/results.json"), &record);
+    let left = place.json_of(1, "replay run --rtl built-in");
+    assert_eq!(left["not_run"], failed, "{left}");
     assert_eq!(left["fixed"], all.len() as u64 - failed, "{left}");
 }
 
 /// A failure without a vector is its case.
 #[test]
 fn a_failure_without_a_vector_is_repeated() {
-    let folder = TempDir::new().unwrap();
-    failing_run(folder.path(), &[]);
-    let artifact = folder.path().join("run");
-    let path = artifact.join("results.json");
-    let results = json(&path);
-    let mut record = fs::read_to_string(&path).unwrap();
-    let count = record.matches("\"vector\":\"").count();
-    assert!(count > 0, "{record}");
+    let place = failing_run("");
+    let results = place.json("run/results.json");
+    let mut record = place.text("run/results.json");
+    assert!(record.contains("\"vector\":\""), "{record}");
     for failure in results["failures"].as_array().unwrap() {
         let variants = failure["variants"].as_array().unwrap().iter();
         for first in std::iter::once(failure).chain(variants) {
@@ -286,67 +210,61 @@ fn a_failure_without_a_vector_is_repeated() {
             record = record.replace(&vector, "\"vector\":null");
         }
     }
-    write_record(&path, &record);
-    let report = of_json(&reproduce(&artifact, &["--format", "json"]));
+    write_record(&place.path("run/results.json"), &record);
+    let report = place.json_of(0, REPRODUCE);
     assert_eq!(report["passed"], true, "{report}");
     let replays = report["replays"].as_array().unwrap();
-    assert!(!replays.is_empty(), "{report}");
-    for replay in replays {
-        assert!(replay["name"].as_str().unwrap().starts_with("thread2/"), "{replay}");
-    }
+    let is_case = |replay: &Value| replay["name"].as_str().unwrap().starts_with("thread2/");
+    assert!(!replays.is_empty() && replays.iter().all(is_case), "{report}");
     // Nor can it be claimed to be fixed without running.
     let case = results["failures"][0]["case"].as_str().unwrap();
-    write_record(&path, &record.replace(case, "thread2/repaired/default/999999"));
-    let report = of_json(&reproduce(&artifact, &["--format", "json"]));
+    let record = record.replace(case, "thread2/repaired/default/999999");
+    write_record(&place.path("run/results.json"), &record);
+    let report = place.json_of(1, REPRODUCE);
     assert_eq!((&report["passed"], &report["not_run"]), (&false.into(), &1.into()), "{report}");
 }
 
 #[test]
 fn what_is_no_whole_run_with_failures_is_refused() {
-    let folder = TempDir::new().unwrap();
-    failing_run(folder.path(), &[]);
-    let at = |name: &str| folder.path().join(name);
+    let place = failing_run("");
+    let vectors = project().join("vectors");
     for (more, number) in [
-        (&["--trace", "x.fst"][..], "E0107"),
-        (&["--fixes", "spec"], "E0107"),
-        (&["--parameter", "X=1"], "E0107"),
-        (&["--run", "run"], "E0107"),
-        (&["vectors"], "E0108"),
-        (&["--block", "qp"], "E0209"),
+        ("--trace x.fst", "E0107"),
+        ("--fixes spec", "E0107"),
+        ("--parameter X=1", "E0107"),
+        ("--run run", "E0107"),
+        (vectors.to_str().unwrap(), "E0108"),
+        ("--block qp", "E0209"),
     ] {
-        assert_error(&reproduce(&at("run"), more), number);
+        place.fails(number, "", &format!("{REPRODUCE} {more}"));
     }
     // A vector of another failure.
-    let results = json(&at("run/results.json"));
-    let vector =
-        |number: usize| at("run").join(results["failures"][number]["vector"].as_str().unwrap());
-    let one = fs::read_to_string(vector(0)).unwrap();
-    let green = fs::read_dir("vectors/thread2").unwrap().next().unwrap().unwrap().path();
-    fs::copy(green, vector(0)).unwrap();
-    assert_error_at(&reproduce(&at("run"), &[]), DAMAGED, "failures/");
-    let case = results["failures"][0]["case"].as_str().unwrap();
-    fs::write(vector(0), one.replace(case, "thread2/repaired/default/77")).unwrap();
-    assert_error_at(&reproduce(&at("run"), &[]), DAMAGED, "failures/");
-    fs::write(vector(0), one).unwrap();
+    let results = place.json("run/results.json");
+    let failure = &results["failures"][0];
+    let vector = format!("run/{}", failure["vector"].as_str().unwrap());
+    let one = place.text(&vector);
+    let green = fs::read_dir(vectors.join("thread2")).unwrap().next().unwrap().unwrap().path();
+    let green = fs::read_to_string(green).unwrap();
+    let case = failure["case"].as_str().unwrap();
+    for other in [green, one.replace(case, "thread2/repaired/default/77")] {
+        place.write(&vector, &other);
+        place.fails(DAMAGED, "failures/", REPRODUCE);
+    }
+    place.write(&vector, &one);
     // A killed run.
-    fs::create_dir(at("killed")).unwrap();
-    fs::write(at("killed/run.journal"), "").unwrap();
-    assert_error_at(&reproduce(&at("killed"), &[]), "E0218", "resume");
-    assert_eq!(code(&reproduce(&at("none"), &[])), 2);
+    place.write("killed/run.journal", "");
+    place.fails("E0218", "resume", "replay killed --recorded-rtl --expect-recorded");
+    place.exits(2, "replay none --recorded-rtl --expect-recorded");
 }
 
 /// A merge of shards is a run.
 #[test]
 fn failures_of_shards_are_replayed_from_their_merge() {
-    let folder = TempDir::new().unwrap();
-    let bad = changed_rtl(TOP, "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    let place = bad();
     for (shard, name) in [("1/2", "one"), ("2/2", "two")] {
-        let words = ["run", "--cases", "3", "--fixes", "repaired", "--no-waves", "--quiet"];
-        let shard = ["--rtl", bad.path().to_str().unwrap(), "--shard", shard, "--out", name];
-        assert_code(&run_in(folder.path(), &[&words[..], &shard].concat()), 1);
+        place.exits(1, &format!("{RUN} --rtl rtl --shard {shard} --out {name}"));
     }
-    assert_code(&run_in(folder.path(), &["merge", "one", "two", "--out", "whole"]), 1);
-    assert_code(&reproduce(&folder.path().join("whole"), &[]), 0);
-    let words = ["replay", "whole", "--rtl", "built-in", "--quiet"];
-    assert_code(&run_in(folder.path(), &words), 0);
+    place.exits(1, "merge one two --out run");
+    place.exits(0, REPRODUCE);
+    place.exits(0, "replay run --rtl built-in --quiet");
 }
