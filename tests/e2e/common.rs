@@ -325,6 +325,11 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The first vector of a block in the repository.
+pub fn vector_of(block: &str) -> String {
+    files(&project().join("vectors").join(block), "json")[0].display().to_string()
+}
+
 /// Waits until `is_so` while a process runs.
 #[track_caller]
 pub fn wait_until(child: &mut Child, mut is_so: impl FnMut() -> bool) {
