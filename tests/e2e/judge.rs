@@ -1,8 +1,6 @@
 //! Blame: for a wrong golden model, for wrong RTL, and for both at once.
 
-use crate::common::{
-    assert_code, changed_rtl, code, files, json, model, patched_rtl, project, run, text,
-};
+use crate::common::{Place, json, model, project};
 use crate::export::icarus;
 use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
@@ -19,7 +17,7 @@ use cosim_core::verilated::BeforeReset;
 use cosim_rtl::export::{Language, Testbench};
 use cosim_rtl::models::{RtlModels as _, View};
 use rand::SeedableRng;
-use tempfile::TempDir;
+use serde_json::json as value;
 
 /// Thread2 with a golden model that has the bug of
 /// `tests/bad_rtl/thread2/74-ack-without-status.patch`: it acknowledges success even after a length
@@ -27,27 +25,33 @@ use tempfile::TempDir;
 #[derive(Debug, Clone, Copy)]
 struct Wrong;
 
-#[derive(Clone)]
-struct WrongGolden(Golden);
+/// Methods that do the same as for [`Thread2`].
+macro_rules! as_in_thread2 {
+    ($self:ident in $trait:ident: $(
+        fn $name:ident[$($own:tt)+]($($input:ident: $type:ty),*) $(-> $result:ty)?;
+    )*) => {
+        $(fn $name($($own)+ $(, $input: $type)*) $(-> $result)? {
+            harness::$trait::<Thread2>::$name($self $(, $input)*)
+        })*
+    };
+}
 
-impl harness::Golden<Wrong> for WrongGolden {
+type Cycle = <Golden as harness::Golden<Thread2>>::Cycle;
+
+impl harness::Golden<Wrong> for Golden {
     const RULES: &'static [Rule] = <Golden as harness::Golden<Thread2>>::RULES;
-    type Cycle = <Golden as harness::Golden<Thread2>>::Cycle;
+    type Cycle = Cycle;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
         <Golden as harness::Golden<Thread2>>::unreachable(rule, parameters)
     }
 
     fn new(parameters: &Parameters) -> Self {
-        Self(<Golden as harness::Golden<Thread2>>::new(parameters))
+        <Golden as harness::Golden<Thread2>>::new(parameters)
     }
 
-    fn cycle(&self, inputs: &Inputs) -> Self::Cycle {
-        harness::Golden::<Thread2>::cycle(&self.0, inputs)
-    }
-
-    fn outputs(&self, inputs: &Inputs, cycle: &Self::Cycle, outputs: &mut Outputs) {
-        harness::Golden::<Thread2>::outputs(&self.0, inputs, cycle, outputs);
+    fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
+        harness::Golden::<Thread2>::outputs(self, inputs, cycle, outputs);
         let mut data = MrData::decode(&outputs.fetch_mr_ingress_data);
         if data.opcode.get() == opcode::ACKNOWLEDGE {
             data.status = Uint::new(0);
@@ -55,60 +59,36 @@ impl harness::Golden<Wrong> for WrongGolden {
         }
     }
 
-    fn clock(&mut self, inputs: &Inputs, cycle: &Self::Cycle) -> RuleSet {
-        harness::Golden::<Thread2>::clock(&mut self.0, inputs, cycle)
-    }
-
-    fn state(&self) -> &'static str {
-        harness::Golden::<Thread2>::state(&self.0)
+    as_in_thread2! { self in Golden:
+        fn cycle[&self](inputs: &Inputs) -> Cycle;
+        fn clock[&mut self](inputs: &Inputs, cycle: &Cycle) -> RuleSet;
+        fn state[&self]() -> &'static str;
     }
 }
 
-struct Around<'a>(Environment<'a>);
-
-impl<'a> harness::Environment<'a, Wrong> for Around<'a> {
+impl<'a> harness::Environment<'a, Wrong> for Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
-        Self(<Environment<'a> as harness::Environment<'a, Thread2>>::new(traffic, parameters))
+        <Self as harness::Environment<'a, Thread2>>::new(traffic, parameters)
     }
 
-    fn drive(&mut self, inputs: &mut Inputs) {
-        harness::Environment::<Thread2>::drive(&mut self.0, inputs);
-    }
-
-    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        harness::Environment::<Thread2>::clock(&mut self.0, inputs, outputs);
-    }
-
-    fn finished(&self) -> bool {
-        harness::Environment::<Thread2>::finished(&self.0)
-    }
-
-    fn handshakes(&self) -> u64 {
-        harness::Environment::<Thread2>::handshakes(&self.0)
-    }
-
-    fn progress_timeout(&self) -> u64 {
-        harness::Environment::<Thread2>::progress_timeout(&self.0)
-    }
-
-    fn packets(&self) -> u64 {
-        harness::Environment::<Thread2>::packets(&self.0)
+    as_in_thread2! { self in Environment:
+        fn drive[&mut self](inputs: &mut Inputs);
+        fn clock[&mut self](inputs: &Inputs, outputs: &Outputs);
+        fn finished[&self]() -> bool;
+        fn handshakes[&self]() -> u64;
+        fn progress_timeout[&self]() -> u64;
+        fn packets[&self]() -> u64;
     }
 }
 
-struct Judge<'a>(Scoreboard<'a>);
-
-impl<'a> harness::Scoreboard<'a, Wrong> for Judge<'a> {
+impl<'a> harness::Scoreboard<'a, Wrong> for Scoreboard<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
-        Self(<Scoreboard<'a> as harness::Scoreboard<'a, Thread2>>::new(traffic, parameters))
+        <Self as harness::Scoreboard<'a, Thread2>>::new(traffic, parameters)
     }
 
-    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        harness::Scoreboard::<Thread2>::observe(&mut self.0, inputs, outputs)
-    }
-
-    fn finish(&mut self) -> Result<(), Violation> {
-        harness::Scoreboard::<Thread2>::finish(&mut self.0)
+    as_in_thread2! { self in Scoreboard:
+        fn observe[&mut self](inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation>;
+        fn finish[&mut self]() -> Result<(), Violation>;
     }
 }
 
@@ -119,10 +99,10 @@ impl Block for Wrong {
 
     type Inputs = Inputs;
     type Outputs = Outputs;
-    type Golden = WrongGolden;
+    type Golden = Golden;
     type Traffic = Traffic;
-    type Environment<'a> = Around<'a>;
-    type Scoreboard<'a> = Judge<'a>;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = <Thread2 as Block>::Weights;
     type Coverage = ();
 }
@@ -172,9 +152,8 @@ fn a_wrong_golden_model_is_named_though_the_rtl_is_good() {
 
 #[test]
 fn models_that_agree_and_are_both_wrong_fail_a_check() {
-    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/74-ack-without-status.patch"));
-    let rtl = rtl.path().join("rtl");
-    let rtl = Rtl { paths: vec![rtl], ..Rtl::default() };
+    let place = Place::with_bug("thread2/74-ack-without-status");
+    let rtl = Rtl { paths: vec![place.path("rtl")], ..Rtl::default() };
     let (verdict, judgement, stimulus) = first_failure(&rtl);
     let Verdict::CheckFailed { violation, cycle } = verdict else { panic!("{verdict}") };
     assert_eq!(violation.check, "ack-by-service");
@@ -185,45 +164,36 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     let info = BlockInfo::of::<Wrong>();
     let examined = rtl.examined(info).unwrap();
     let pins = driven(&stimulus, &profile.parameters);
-    let language = Language::Verilog;
-    let testbench =
-        Testbench::new("wrong", info, &profile, &examined, language, (&pins, false)).unwrap();
-    let folder = TempDir::new().unwrap();
-    for (name, text) in &testbench.files {
-        let path = folder.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+    let pins = (&pins, false);
+    let bench = Testbench::new("wrong", info, &profile, &examined, Language::Verilog, pins);
+    for (name, text) in &bench.unwrap().files {
+        let text = std::str::from_utf8(text).unwrap();
+        place.write(&format!("bench/{}", name.display()), text);
     }
-    let simulated = icarus(folder.path());
+    let simulated = icarus(&place.path("bench"));
     let failed = format!("FAIL  check failed at cycle {cycle}: ack-by-service: ");
     assert!(simulated.starts_with(&failed), "{simulated}");
 }
 
 #[test]
 fn wrong_rtl_is_named_in_summary_results_and_explanation() {
-    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
-    let rtl = rtl.path().join("rtl");
-    let folder = TempDir::new().unwrap();
-    let (rtl, out) = (rtl.to_str().unwrap(), folder.path().join("run"));
-    let limits = ["run", "--rtl", rtl, "--fixes", "spec", "--max-failures", "1", "--no-waves"];
-    let output = run(limits.iter().chain(&["--out", out.to_str().unwrap()]));
-    assert_code(&output, 1);
-    assert!(text(&output).contains("the RTL violates the specification"), "{}", text(&output));
-    assert!(text(&output).contains("RTL: check rq-offset-inside"), "{}", text(&output));
-    let judgement = json(&out.join("results.json"))["failures"][0]["judgement"].clone();
+    let place = Place::with_bug("thread2/43-rq-wrap-one-late");
+    let limits = "--fixes spec --max-failures 1 --no-waves";
+    let printed = place.exits(1, &format!("run --rtl rtl {limits} --out run"));
+    assert!(printed.contains("the RTL violates the specification"), "{printed}");
+    assert!(printed.contains("RTL: check rq-offset-inside"), "{printed}");
+    let judgement = place.json("run/results.json")["failures"][0]["judgement"].clone();
     assert_eq!(judgement["broken_by"], "rtl");
     assert_eq!(judgement["rtl"]["check"], "rq-offset-inside");
     assert!(judgement["golden"].is_null());
 
-    let vector = files(&out.join("failures"), "json").remove(0);
-    let explain = ["explain", vector.to_str().unwrap(), "--rtl", rtl];
-    let page = text(&run(explain));
+    let explain = format!("explain {} --rtl rtl", place.vectors("run")[0]);
+    let page = place.exits(1, &explain);
     assert!(page.contains("the RTL violates the specification"), "{page}");
     assert!(page.contains("entries of "), "{page}");
     // Every cycle has a next state, and the text contains no Rust syntax.
     assert!(!page.contains("-> ?") && !page.contains("Ring {"), "{page}");
-    let output = run(explain.iter().chain(&["--format", "json"]));
-    let explained: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let explained = place.json_of(1, &explain);
     assert_eq!(explained[0]["judgement"], judgement);
     assert!(!explained[0]["golden"]["to"].is_null(), "{explained}");
 }
@@ -234,54 +204,41 @@ fn raw_pins_are_explained_by_their_fields() {
     let bug = "fetch_cxt_egress_ready = !(fetch_cxt_egress_data[HDR_LOCAL_QPN +: 24] == 24'd173 &&
                                          fetch_cxt_egress_data[HDR_PKT_LENGTH +: 16] == 16'd4096);";
     let from = "fetch_cxt_egress_ready = 1'b1;";
-    let rtl = changed_rtl("ReqRecvCore_Thread_2.v", from, bug);
-    let folder = TempDir::new().unwrap();
-    let schema = run(["schema", "vector"]);
-    let schema: serde_json::Value = serde_json::from_slice(&schema.stdout).unwrap();
-    let ports = schema["oneOf"].as_array().unwrap().iter().find_map(|block| {
-        let block = match block["$ref"].as_str() {
-            Some(place) => schema.pointer(place.trim_start_matches('#'))?.clone(),
-            None => block.clone(),
-        };
-        (block["properties"]["block"]["const"] == "thread2").then_some(())?;
-        let kinds = block["properties"]["stimulus"]["oneOf"].as_array()?.clone();
-        let cycles = kinds.iter().find_map(|kind| kind["properties"].get("cycles"))?;
-        Some(cycles["items"]["properties"].as_object()?.clone())
-    });
-    let zeros: serde_json::Map<String, serde_json::Value> =
-        ports.unwrap().keys().map(|name| (name.clone(), "0x0".into())).collect();
+    let place = Place::with_change("ReqRecvCore_Thread_2.v", from, bug);
+    // A vector with every pin.
+    let raw = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
+    let mut zeros = json(&raw)["stimulus"]["cycles"][0].clone();
+    zeros.as_object_mut().unwrap().values_mut().for_each(|pin| *pin = "0x0".into());
     let mut packet = zeros.clone();
     // local_qpn is 55:32, pkt_length 383:368.
     let data = format!("0x{:x}{:0>92}", 0x1000, format!("{:x}{:08x}", 173, 0));
-    packet.insert("fetch_cxt_egress_data".to_owned(), data.into());
-    packet.insert("fetch_cxt_egress_valid".to_owned(), "0x1".into());
-    let vector = serde_json::json!({
+    packet["fetch_cxt_egress_data"] = data.into();
+    packet["fetch_cxt_egress_valid"] = "0x1".into();
+    let vector = value!({
         "format": "cosim-vector", "version": 1, "block": "thread2", "fixes": "spec",
         "origin": { "about": "a bug of one QP and one length" },
         "stimulus": { "cycles": [zeros, packet] },
         "recorded": null,
     });
-    let path = folder.path().join("raw.json");
-    std::fs::write(&path, vector.to_string()).unwrap();
-    let rtl = rtl.path().to_str().unwrap();
-    let output = run(["explain", path.to_str().unwrap(), "--rtl", rtl]);
-    let page = text(&output);
-    assert_eq!(code(&output), 1, "{page}");
-    assert!(page.contains("  cycle 1: none"), "{page}");
-    assert!(page.contains("  cycle 2: fetch_cxt_egress_valid"), "{page}");
-    assert!(page.contains("fetch_cxt_egress_data: local_qpn 0xad, pkt_length 0x1000"), "{page}");
-    assert!(page.contains("unconstrained random stimulus: no check applies"), "{page}");
-    // The last cycle of the stimulus differs; the golden model's next state is shown.
-    assert!(page.contains("golden model: IDLE_s -> JUDGE_s"), "{page}");
+    place.write("raw.json", &vector.to_string());
+    let page = place.exits(1, "explain raw.json --rtl rtl");
+    for words in [
+        "  cycle 1: none",
+        "  cycle 2: fetch_cxt_egress_valid",
+        "fetch_cxt_egress_data: local_qpn 0xad, pkt_length 0x1000",
+        "unconstrained random stimulus: no check applies",
+        // The last cycle of the stimulus differs; the golden model's next state is shown.
+        "golden model: IDLE_s -> JUDGE_s",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
 }
 
 /// The first TLP is corrupted in transit, and the RTL ignores the Nak, which frees nothing.
 #[test]
 fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
-    let rtl =
-        patched_rtl(&project().join("tests/bad_rtl/dll/12-nak-without-progress-ignored.patch"));
-    let rtl = rtl.path().join("rtl");
-    let vector = serde_json::json!({
+    let place = Place::with_bug("dll/12-nak-without-progress-ignored");
+    let vector = value!({
         "format": "cosim-vector", "version": 1, "block": "dll", "fixes": "spec",
         "origin": { "about": "the Nak of the first TLP" },
         "stimulus": { "traffic": {
@@ -289,12 +246,8 @@ fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
         } },
         "recorded": null,
     });
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("nak.json");
-    std::fs::write(&path, vector.to_string()).unwrap();
-    let output = run(["explain", path.to_str().unwrap(), "--rtl", rtl.to_str().unwrap()]);
-    let page = text(&output);
-    assert_eq!(code(&output), 1, "{page}");
+    place.write("nak.json", &vector.to_string());
+    let page = place.exits(1, "explain nak.json --rtl rtl");
     // B expects TLP 0: it has received everything up to 4095, and drops the following.
     for words in [
         "a_link:VR(TLP 0)",
