@@ -1,56 +1,31 @@
 //! `cosim history`: failures over many runs.
 
-use crate::common::{
-    assert_code, assert_is_for_anyone, changed_rtl, code, cosim, looked_at_page, program, run, text,
-};
-use serde_json::Value;
+use crate::common::{Place, assert_is_for_anyone, looked_at_page};
 use std::fs;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
+use std::process::Child;
 
-fn run_into(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = cosim();
-    command.args(["run", "--quiet", "--no-waves", "--cases", "3", "--scenario", "smoke"]);
-    command
-        .args(["--block", "thread2", "--force", "--out"])
-        .arg(folder)
-        .args(arguments)
-        .output()
-        .unwrap()
-}
+/// A run of a few cases.
+const RUN: &str = "run --quiet --no-waves --cases 3 --scenario smoke --force";
 
-fn shown(file: &Path) -> Value {
-    let output = run(["history", "show", file.to_str().unwrap(), "--format", "json"]);
-    assert_code(&output, 0);
-    serde_json::from_slice(&output.stdout).unwrap()
+/// A place with RTL that never takes a context.
+fn wrong() -> Place {
+    let [high, low] = ["fetch_cxt_egress_ready = 1'b1", "fetch_cxt_egress_ready = 1'b0"];
+    Place::with_change("ReqRecvCore_Thread_2.v", high, low)
 }
 
 #[test]
 fn a_failure_is_new_once_and_then_known() {
-    let folder = TempDir::new().unwrap();
-    let (file, out) = (folder.path().join("history.sqlite"), folder.path().join("run"));
-    let name = file.to_str().unwrap();
-    assert_eq!(code(&run_into(&out, &["--history", name])), 0);
-    let rtl = changed_rtl(
-        "ReqRecvCore_Thread_2.v",
-        "fetch_cxt_egress_ready = 1'b1",
-        "fetch_cxt_egress_ready = 1'b0",
-    );
-    let bad = ["--fixes", "spec", "--rtl", rtl.path().to_str().unwrap()];
-    let first = run_into(&out, &[&bad[..], &["--history", name]].concat());
-    assert_eq!(code(&first), 1);
-    assert!(text(&first).contains("NEW: in no earlier run"), "{}", text(&first));
-    let later = run_into(&out, &[&bad[..], &["--history", name]].concat());
-    let printed = text(&later);
-    assert!(
-        printed.contains("    known since 20") && printed.contains(", in 1 run\n"),
-        "{printed}"
-    );
+    let place = wrong();
+    place.exits(0, &format!("{RUN} --out run --history h.sqlite"));
+    let bad = format!("{RUN} --out run --fixes spec --rtl rtl");
+    let first = place.exits(1, &format!("{bad} --history h.sqlite"));
+    assert!(first.contains("NEW: in no earlier run"), "{first}");
+    let later = place.exits(1, &format!("{bad} --history h.sqlite"));
+    assert!(later.contains("    known since 20") && later.contains(", in 1 run\n"), "{later}");
     // `--baseline` adds nothing.
-    let requested = run_into(&out, &[&bad[..], &["--baseline", name]].concat());
-    assert!(text(&requested).contains(", in 2 runs\n"), "{}", text(&requested));
-    let shown = shown(&file);
+    let requested = place.exits(1, &format!("{bad} --baseline h.sqlite"));
+    assert!(requested.contains(", in 2 runs\n"), "{requested}");
+    let shown = place.json_of(0, "history show h.sqlite");
     assert_eq!(shown["runs"].as_array().unwrap().len(), 3);
     let [failure] = &shown["failures"].as_array().unwrap()[..] else { panic!("{shown}") };
     assert_eq!((&failure["runs"], &failure["cases"]), (&2.into(), &6.into()));
@@ -58,9 +33,8 @@ fn a_failure_is_new_once_and_then_known() {
     assert_ne!(failure["first"][1], shown["runs"][0]["rtl"]);
     assert!(failure["first"][0].as_str() < failure["last"][0].as_str());
     // The report shows the trend.
-    let report = run(["report", "--history", name, out.to_str().unwrap()]);
-    assert_code(&report, 0);
-    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    place.exits(0, "report --history h.sqlite run");
+    let page = place.text("run/report.html");
     assert!(page.contains("3 runs of this block since 20"), "{page}");
     // All three runs were in one folder, so that is where each point of each chart leads to.
     let points = page.matches("<a href=\"report.html\" tabindex=\"-1\"><circle").count();
@@ -69,103 +43,76 @@ fn a_failure_is_new_once_and_then_known() {
 
 #[test]
 fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("history.sqlite");
-    let name = file.to_str().unwrap();
-    let rtl = changed_rtl(
-        "ReqRecvCore_Thread_2.v",
-        "fetch_cxt_egress_ready = 1'b1",
-        "fetch_cxt_egress_ready = 1'b0",
-    );
-    let at = |name: &str| folder.path().join("runs of #1").join(name);
-    let history = ["--fixes", "spec", "--history", name];
-    run_into(&at("good"), &history);
-    run_into(&at("bad"), &[&history[..], &["--rtl", rtl.path().to_str().unwrap()]].concat());
-    let output = run(["history", "report", name]);
-    assert_code(&output, 0);
-    let page = folder.path().join("history.sqlite.html");
-    assert_eq!(text(&output).trim(), page.to_str().unwrap());
-    let written = |page: &Path| fs::read_to_string(page).unwrap().replace("&#x2f;", "/");
-    assert!(written(&page).contains("href=\"runs%20of%20%231/bad/report.html\""), "it is linked");
-    let seen = looked_at_page(&page, &["bad-is-no-word"]);
+    let place = wrong();
+    let run = format!("{RUN} --fixes spec --history history.sqlite --out 'runs of #1/");
+    place.exits(0, &format!("{run}good'"));
+    place.exits(1, &format!("{run}bad' --rtl rtl"));
+    let printed = place.exits(0, "history report history.sqlite");
+    assert!(printed.trim().ends_with("history.sqlite.html"), "{printed}");
+    let written = |page: &str| place.text(page).replace("&#x2f;", "/");
+    let page = written("history.sqlite.html");
+    assert!(page.contains("href=\"runs%20of%20%231/bad/report.html\""), "it is linked");
+    let seen = looked_at_page(&place.path("history.sqlite.html"), &["bad-is-no-word"]);
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
     assert_eq!(seen["facts"][1], "1 open failure");
     assert_eq!(seen["lists"]["runs"]["count"], "2 of 2");
     assert_eq!(seen["lists"]["failures"]["count"], "1 of 1");
     assert_is_for_anyone(&seen);
     // A run that is removed has a row, and no link.
-    fs::remove_dir_all(at("bad")).unwrap();
-    let other = folder.path().join("other.html");
-    assert_code(&run(["history", "report", name, "--out", other.to_str().unwrap()]), 0);
-    let left = written(&other);
+    fs::remove_dir_all(place.path("runs of #1/bad")).unwrap();
+    place.exits(0, "history report history.sqlite --out other.html");
+    let left = written("other.html");
     assert!(!left.contains("bad/report.html") && left.contains("good/report.html"));
 }
 
-#[test]
-fn a_run_is_added_once() {
-    let folder = TempDir::new().unwrap();
-    let (file, out) = (folder.path().join("history.sqlite"), folder.path().join("run"));
-    run_into(&out, &[]);
-    let add = || run(["history", "add", file.to_str().unwrap(), out.to_str().unwrap()]);
-    assert!(text(&add()).starts_with("1 run added, 0 already recorded"));
-    assert!(text(&add()).starts_with("0 runs added, 1 already recorded"));
-    assert_eq!(shown(&file)["runs"].as_array().unwrap().len(), 1);
-}
-
+/// A run is added once. One of the processes creates the file.
 #[test]
 fn processes_that_write_at_once_lose_nothing() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("history.sqlite");
-    let outs: Vec<_> = (0..8).map(|number| folder.path().join(number.to_string())).collect();
-    for (seed, out) in outs.iter().enumerate() {
-        assert_eq!(code(&run_into(out, &["--fixes", "spec", "--seed", &seed.to_string()])), 0);
+    let place = Place::new();
+    for seed in 0..8 {
+        place.exits(0, &format!("{RUN} --fixes spec --seed {seed} --out {seed}"));
     }
-    // One of them creates the file.
-    let add = |out| program().args(["history", "add"]).args([&file, out]).spawn().unwrap();
-    let mut processes: Vec<_> = outs.iter().map(add).collect();
+    let add = |seed: u32| place.start(&format!("history add h.sqlite {seed}"));
+    let mut processes: Vec<Child> = (0..8).map(add).collect();
     assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
-    let shown = shown(&file);
-    let mut seeds: Vec<&str> =
-        shown["runs"].as_array().unwrap().iter().map(|run| run["seed"].as_str().unwrap()).collect();
+    let shown = place.json_of(0, "history show h.sqlite");
+    let runs = shown["runs"].as_array().unwrap().iter();
+    let mut seeds: Vec<&str> = runs.map(|run| run["seed"].as_str().unwrap()).collect();
     seeds.sort_unstable();
     assert_eq!(seeds, ["0", "1", "2", "3", "4", "5", "6", "7"]);
+    for (file, words) in [
+        ("h.sqlite", "0 runs added, 1 already recorded"),
+        ("new.sqlite", "1 run added, 0 already recorded"),
+    ] {
+        let printed = place.exits(0, &format!("history add {file} 3"));
+        assert!(printed.starts_with(words), "{printed}");
+    }
+    assert_eq!(place.json_of(0, "history show h.sqlite"), shown);
 }
 
 #[test]
 fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
-    let folder = TempDir::new().unwrap();
-    let (file, out) = (folder.path().join("history.sqlite"), folder.path().join("run"));
-    let name = file.to_str().unwrap();
-    let refused = |expected: &str| {
-        let before = fs::read(&file).unwrap();
-        let output = run_into(&out, &["--history", name]);
-        assert_code(&output, 2);
-        assert!(
-            text(&output).contains(name) && text(&output).contains(expected),
-            "{}",
-            text(&output)
-        );
-        assert_eq!(fs::read(&file).unwrap(), before, "it is left as it is");
-        assert!(!out.exists(), "nothing is run");
+    let place = Place::new();
+    place.exits(0, &format!("{RUN} --out other --history h.sqlite"));
+    let good = fs::read(place.path("h.sqlite")).unwrap();
+    let refused = |bytes: &[u8], words: &str| {
+        fs::write(place.path("h.sqlite"), bytes).unwrap();
+        let printed = place.exits(2, &format!("{RUN} --out out --history h.sqlite"));
+        assert!(printed.contains("h.sqlite") && printed.contains(words), "{printed}");
+        assert_eq!(fs::read(place.path("h.sqlite")).unwrap(), bytes, "it is left as it is");
+        assert!(!place.has("out"), "nothing is run");
     };
     // Bytes 60 to 63 of SQLite's header hold the version of a history file, and bytes 68 to 71 its
     // application ID.
-    let other = folder.path().join("other");
-    run_into(&other, &[]);
-    run(["history", "add", name, other.to_str().unwrap()]);
-    let good = fs::read(&file).unwrap();
-    let with = |place: usize, value: u8| {
+    for (at, value, words) in [
+        (63, 2, "has version 2, this program reads 1"),
+        (71, 0, "is not a history file of cosim"),
+        (0, b'X', "is damaged, or is not a history file of cosim"),
+    ] {
         let mut bytes = good.clone();
-        bytes[place] = value;
-        fs::write(&file, bytes).unwrap();
-    };
-    with(63, 2);
-    refused("has version 2, this program reads 1");
-    with(71, 0);
-    refused("is not a history file of cosim");
-    with(0, b'X');
-    refused("is damaged, or is not a history file of cosim");
-    fs::write(&file, &good[..good.len() / 2]).unwrap();
-    refused("is damaged, or is not a history file of cosim");
-    assert_code(&run(["history", "show", "no-such-file"]), 2);
+        bytes[at] = value;
+        refused(&bytes, words);
+    }
+    refused(&good[..good.len() / 2], "is damaged, or is not a history file of cosim");
+    place.exits(2, "history show no-such-file");
 }

@@ -2,304 +2,244 @@
 //! their run directory, and no number in them takes memory or time without a limit.
 
 use crate::common::{
-    assert_code, assert_error, assert_error_at, code, files, json, patched_rtl, program, project,
-    run, write_record,
+    Place, assert_error, assert_error_at, files, program, project, typed_in, write_record,
 };
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use tempfile::TempDir;
+use std::process::Output;
 
-/// A run of a wrong `qp`.
-fn red_run(out: &Path, options: &[&str]) {
-    let wrong = patched_rtl(&project().join("tests/bad_rtl/qp/54-query-no-post-in-err.patch"));
-    let rtl = wrong.path().join("rtl/qp");
-    let [rtl, out] = [&rtl, out].map(|path| path.to_str().unwrap());
-    let fixed = ["run", "--block", "qp", "--no-shrink", "--quiet", "--rtl", rtl, "--out", out];
-    assert_code(&run(fixed.iter().chain(options)), 1);
+/// All commands that read the results in `run`.
+const READERS: [&str; 6] = [
+    "merge run --out out",
+    "history add h.db run",
+    "report run",
+    "replay run",
+    "open --waves --print run",
+    "cover report run --format ucis --out x.xml",
+];
+
+/// A place with a run of `qp`.
+fn run_of_qp() -> Place {
+    let place = Place::new();
+    place.exits(0, "run --block qp --cases 1 --scenario default --quiet --out run");
+    place
 }
 
-fn run_qp(out: &Path) {
-    let options = ["--block", "qp", "--cases", "1", "--scenario", "default", "--quiet"];
-    assert_code(
-        &run(["run"].into_iter().chain(options).chain(["--out", out.to_str().unwrap()])),
-        0,
-    );
-}
-
-fn merge(folder: &Path, out: &Path) -> Output {
-    run(["merge", folder.to_str().unwrap(), "--out", out.to_str().unwrap()])
-}
-
-/// All commands that read results.
-fn readers(folder: &Path, below: &Path) -> Vec<Output> {
-    let [folder, below] = [folder, below].map(|path| path.to_str().unwrap());
-    let [out, history, page] = ["out", "h.db", "x.xml"].map(|name| format!("{below}/{name}"));
-    vec![
-        run(["merge", folder, "--out", &out]),
-        run(["history", "add", &history, folder]),
-        run(["report", folder]),
-        run(["replay", folder]),
-        run(["open", "--waves", "--print", folder]),
-        run(["cover", "report", folder, "--format", "ucis", "--out", &page]),
-    ]
+/// A place with a run of a wrong `qp`.
+fn red_run(options: &str) -> Place {
+    let place = Place::with_bug("qp/54-query-no-post-in-err");
+    let run = "run --block qp --no-shrink --quiet --rtl rtl/qp --out run";
+    place.exits(1, &format!("{run} {options}"));
+    place
 }
 
 /// Fault 4 of the attack: with `version` set back, no checksum was needed.
 #[test]
 fn results_without_a_checksum_are_refused_whatever_their_version() {
-    let folder = TempDir::new().unwrap();
-    let [good, below] = ["run", "below"].map(|name| folder.path().join(name));
-    run_qp(&good);
-    fs::create_dir(&below).unwrap();
-    for (name, count) in [("results.json", 5), ("coverage.json", 1)] {
-        let path = good.join(name);
-        let sealed = fs::read_to_string(&path).unwrap();
+    let place = run_of_qp();
+    for (name, readers) in [("results.json", &READERS[..5]), ("coverage.json", &READERS[5..])] {
+        let name = format!("run/{name}");
+        let sealed = place.text(&name);
         let (members, _) = sealed.rsplit_once(",\n\"checksum\"").unwrap();
         for (version, number) in [(0, "E0206"), (1, "E0219"), (2, "E0206"), (4, "E0206")] {
             let version = format!("\"version\": {version},");
             let edited = format!("{members}\n}}\n").replace("\"version\": 1,", &version);
-            fs::write(&path, edited).unwrap();
-            let outputs = readers(&good, &below);
-            let outputs = if count == 1 { &outputs[5..] } else { &outputs[..count] };
-            for output in outputs {
-                assert_error(output, number);
+            place.write(&name, &edited);
+            for reader in readers {
+                place.fails(number, "", reader);
             }
-            assert_eq!(files(&below, "db"), Vec::<PathBuf>::new(), "no history is left");
-            assert!(!below.join("out").exists(), "nothing is merged");
+            // No history and no merge is left.
+            assert_eq!(place.names(""), ["run"]);
         }
-        fs::write(&path, sealed).unwrap();
+        place.write(&name, &sealed);
     }
 }
 
 /// A proof and a mutation analysis that somebody wrote by hand.
 #[test]
 fn proofs_and_mutation_analyses_need_a_checksum() {
-    let folder = TempDir::new().unwrap();
-    for (name, format) in [("proof.json", "cosim-proof"), ("mutate.json", "cosim-mutation")] {
-        let run_of = folder.path().join(format);
-        fs::create_dir(&run_of).unwrap();
+    let place = Place::new();
+    for (name, format) in [("proof", "cosim-proof"), ("mutate", "cosim-mutation")] {
         for (version, number) in [(1, "E0219"), (2, "E0206")] {
             let text = format!("{{\"format\": \"{format}\", \"version\": {version}}}\n");
-            fs::write(run_of.join(name), text).unwrap();
-            assert_error(&run(["report", run_of.to_str().unwrap()]), number);
+            place.write(&format!("{name}/{name}.json"), &text);
+            place.fails(number, "", &format!("report {name}"));
         }
-        assert!(!run_of.join("report.html").exists());
+        assert!(!place.has(&format!("{name}/report.html")));
     }
-    let shard = folder.path().join("cosim-mutation");
-    assert_error(&merge(&shard, &folder.path().join("out")), "E0206");
+    place.fails("E0206", "", "merge mutate --out out");
 }
 
 /// Fault 5 and 11: a shard named files outside of its run directory, and links of a page.
 #[test]
 fn names_of_files_stay_in_the_run_directory() {
-    let folder = TempDir::new().unwrap();
-    let [good, below] = ["run", "below"].map(|name| folder.path().join(name));
-    red_run(&good, &["--cases", "4", "--scenario", "default"]);
-    fs::create_dir(&below).unwrap();
-    let path = good.join("results.json");
-    let text_of = fs::read_to_string(&path).unwrap();
-    let group = json(&path)["failures"][0].clone();
-    fs::write(folder.path().join("secret.json"), "secret").unwrap();
+    let place = red_run("--cases 4 --scenario default");
+    let results = place.path("run/results.json");
+    let text = place.text("run/results.json");
+    let group = place.json("run/results.json")["failures"][0].clone();
+    place.write("secret.json", "secret");
     for field in ["vector", "waves", "explanation"] {
         let name = group[field].as_str().unwrap_or_else(|| panic!("{field}: {group}"));
         for bad in
             ["../secret.json", "/etc/passwd", "failures/../../secret.json", "javascript:alert(1)"]
         {
             let from = format!("\"{field}\":\"{name}\"");
-            assert!(text_of.contains(&from), "{from}");
-            write_record(&path, &text_of.replace(&from, &format!("\"{field}\":\"{bad}\"")));
-            for (place, output) in readers(&good, &below)[..5].iter().enumerate() {
-                // `merge` calls any part of a shard that it cannot read damaged.
-                assert_error(output, if place == 0 { "E0219" } else { "E0215" });
+            assert!(text.contains(&from), "{from}");
+            write_record(&results, &text.replace(&from, &format!("\"{field}\":\"{bad}\"")));
+            // `merge` calls any part of a shard that it cannot read damaged.
+            place.fails("E0219", "", READERS[0]);
+            for reader in &READERS[1..5] {
+                place.fails("E0215", "", reader);
             }
-            assert!(!below.join("out").exists() && !below.join("h.db").exists(), "{field}: {bad}");
+            assert!(!place.has("out") && !place.has("h.db"), "{field}: {bad}");
         }
     }
-    write_record(&path, &text_of);
+    write_record(&results, &text);
 
     // A name that is good, and a link under it.
-    let vector = good.join(group["vector"].as_str().unwrap());
-    let before = fs::read(&vector).unwrap();
-    fs::remove_file(&vector).unwrap();
-    symlink(folder.path().join("secret.json"), &vector).unwrap();
-    let out = below.join("out");
-    assert_error(&merge(&good, &out), "E0201");
-    assert!(!out.exists(), "no part of the merge is left");
-    fs::remove_file(&vector).unwrap();
-    fs::write(&vector, before).unwrap();
-    let waves = good.join(group["waves"].as_str().unwrap());
-    fs::remove_file(&waves).unwrap();
-    symlink("/etc/passwd", &waves).unwrap();
-    let opened = run(["open", "--waves", "--print", good.to_str().unwrap()]);
-    assert_error(&opened, "E0201");
+    for (field, target, reader) in
+        [("vector", place.path("secret.json"), 0), ("waves", "/etc/passwd".into(), 4)]
+    {
+        let file = place.path("run").join(group[field].as_str().unwrap());
+        let before = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        symlink(target, &file).unwrap();
+        place.fails("E0201", "", READERS[reader]);
+        assert!(!place.has("out"), "no part of the merge is left");
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, before).unwrap();
+    }
 }
 
 /// A page is not written through a link of the run directory.
 #[test]
 fn a_report_is_not_written_through_a_link() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    run_qp(&out);
-    let victim = folder.path().join("victim");
-    fs::write(&victim, "mine").unwrap();
+    let place = run_of_qp();
+    place.write("victim", "mine");
     for name in ["report.html", "junit.xml", "summary.md"] {
-        fs::remove_file(out.join(name)).unwrap();
-        symlink(&victim, out.join(name)).unwrap();
+        let path = place.path("run").join(name);
+        fs::remove_file(&path).unwrap();
+        symlink(place.path("victim"), path).unwrap();
     }
-    assert_code(&run(["report", out.to_str().unwrap()]), 0);
-    assert_eq!(fs::read_to_string(victim).unwrap(), "mine");
-    assert!(fs::read_to_string(out.join("report.html")).unwrap().contains("PASS"));
+    place.exits(0, "report run");
+    assert_eq!(place.text("victim"), "mine");
+    assert!(place.text("run/report.html").contains("PASS"));
 }
 
 /// Fault 18: the merge of one whole run has the bytes of the run, also with failures.
 #[test]
 fn a_whole_run_merges_to_its_own_bytes() {
-    let folder = TempDir::new().unwrap();
-    let [whole, merged] = ["whole", "merged"].map(|name| folder.path().join(name));
     // With these cases, what each one is the first to hit cannot be computed from what is left.
-    let cases = ["--cases", "40", "--scenario", "chaos", "--scenario", "default"];
-    red_run(&whole, &[&cases[..], &["--no-waves"]].concat());
-    assert_eq!(code(&merge(&whole, &merged)), 1);
-    for name in ["results.json", "coverage.json", "junit.xml", "summary.md"] {
-        let [left, right] = [&whole, &merged].map(|run| fs::read(run.join(name)).unwrap());
-        assert!(left == right, "{name}");
-    }
-    for ending in ["json", "fst"] {
-        let names = |run: &Path| -> Vec<_> {
-            let all = files(&run.join("failures"), ending);
-            all.iter().map(|path| path.file_name().unwrap().to_owned()).collect()
-        };
-        assert_eq!(names(&whole), names(&merged));
-    }
+    let place = red_run("--cases 40 --scenario chaos --scenario default --no-waves");
+    place.exits(1, "merge run --out merged");
+    place.same_run("run", "merged");
 }
 
 #[test]
 fn a_call_that_fails_leaves_no_history() {
-    let folder = TempDir::new().unwrap();
-    let [file, out] = ["new.db", "out"].map(|name| folder.path().join(name));
-    let name = file.to_str().unwrap();
-    let add = run(["history", "add", name, folder.path().to_str().unwrap()]);
-    assert_error(&add, "E0201");
-    assert!(!file.exists());
-    let none = ["run", "--block", "none", "--history", name, "--out", out.to_str().unwrap()];
-    assert_error(&run(none), "E0102");
-    let options = ["--block", "qp", "--rtl", "no-such-rtl", "--history", name];
-    assert_code(&run(["run", "--out", out.to_str().unwrap()].iter().chain(&options)), 2);
-    assert!(!file.exists());
+    let place = Place::new();
+    place.fails("E0201", "", "history add new.db .");
+    place.fails("E0102", "", "run --block none --history new.db --out out");
+    place.exits(2, "run --out out --block qp --rtl no-such-rtl --history new.db");
+    assert!(!place.has("new.db"));
 }
 
-/// Runs the program with 2 GB of address space.
-fn limited(arguments: &[&str]) -> Output {
-    let program = program();
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -v 2000000; exec \"$0\" \"$@\""]).arg(program.get_program());
-    let variables = program.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    command.args(arguments).envs(variables).current_dir(project());
-    command.output().expect("a shell")
+/// Runs the words of a line with 2 GB of address space.
+fn limited(place: &Place, line: &str) -> Output {
+    let path = program().get_program().to_str().unwrap().to_owned();
+    typed_in(&place.path(""), &format!("ulimit -v 2000000; exec '{path}' {line}"))
 }
 
 /// Numbers that are huge, negative, not finite or no numbers, in every kind of file.
 #[test]
 fn numbers_out_of_range_are_refused_in_bounded_memory() {
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let place = run_of_qp();
+    let refused = |line: &str, number: &str| assert_error(&limited(&place, line), number);
     let vectors = files(&project().join("vectors/thread2"), "json");
     let vector = vectors.iter().find(|path| path.to_string_lossy().contains("t14-")).unwrap();
     let good = fs::read_to_string(vector).unwrap();
     let replay = |text: &str, number: &str| {
-        fs::write(at("v.json"), text).unwrap();
-        assert_error(&limited(&["replay", &at("v.json")]), number);
+        place.write("v.json", text);
+        refused("replay v.json", number);
     };
-    for again in ["18446744073709551615", "18446744073709551616", "-1", "1e9", "[]", "65536"] {
+    let again = |value: &str, number: &str| {
         let from = "\"header\": {";
-        replay(&good.replacen(from, &format!("\"again\": {again}, {from}"), 1), "E0215");
+        replay(&good.replacen(from, &format!("\"again\": {value}, {from}"), 1), number);
+    };
+    for value in ["18446744073709551615", "18446744073709551616", "-1", "1e9", "[]", "65536"] {
+        again(value, "E0215");
     }
-    let from = "\"header\": {";
-    replay(&good.replacen(from, &format!("\"again\": 1e999, {from}"), 1), "E0204");
+    again("1e999", "E0204");
     replay(&good.replacen("\"version\": 1", "\"version\": 1e3", 1), "E0206");
     replay(&"[".repeat(1_000_000), "E0215");
-    let many = |item: &str| {
-        format!(
-            "{{\"format\": \"cosim-vector\", \"version\": 1, \"block\": \"qp\", \"fixes\": \
-             \"all\", \"origin\": {{\"about\": \"\"}}, \"recorded\": null, \"stimulus\": \
-             {{\"traffic\": {{\"steps\": [{}{item}]}}}}}}",
-            format!("{item},").repeat(1 << 23)
-        )
-    };
-    replay(&many("{}"), "E0202");
+    let steps = "{},".repeat(1 << 23);
+    let many = format!(
+        "{{\"format\": \"cosim-vector\", \"version\": 1, \"block\": \"qp\", \"fixes\": \"all\", \
+         \"origin\": {{\"about\": \"\"}}, \"recorded\": null, \"stimulus\": {{\"traffic\": \
+         {{\"steps\": [{steps}{{}}]}}}}}}"
+    );
+    replay(&many, "E0202");
 
-    let out = folder.path().join("run");
-    run_qp(&out);
-    let results = out.join("results.json");
-    let text_of = fs::read_to_string(&results).unwrap();
+    let results = place.path("run/results.json");
+    let text = place.text("run/results.json");
     let huge = "18446744073709551615";
     for (from, to, number) in [
-        ("\"cases\":1,\"matched\":1", format!("\"cases\":{huge},\"matched\":1"), "E0215"),
-        ("\"cases\":1,\"matched\":1", format!("\"cases\":1,\"matched\":{huge}"), "E0215"),
-        ("{\"from\":0", format!("{{\"from\":{huge}"), "E0219"),
-        ("\"seed\":1", "\"seed\":1e999".to_owned(), "E0204"),
-        ("\"seed\":1", "\"seed\":-1".to_owned(), "E0215"),
+        ("\"cases\":1,\"matched\":1", "\"cases\":HUGE,\"matched\":1", "E0215"),
+        ("\"cases\":1,\"matched\":1", "\"cases\":1,\"matched\":HUGE", "E0215"),
+        ("{\"from\":0", "{\"from\":HUGE", "E0219"),
+        ("\"seed\":1", "\"seed\":1e999", "E0204"),
+        ("\"seed\":1", "\"seed\":-1", "E0215"),
     ] {
-        assert!(text_of.contains(from), "{from}: {text_of}");
-        write_record(&results, &text_of.replace(from, &to));
-        for command in ["report", "replay"] {
-            let output = limited(&[command, out.to_str().unwrap()]);
-            assert_error(&output, number);
+        assert!(text.contains(from), "{from}: {text}");
+        write_record(&results, &text.replace(from, &to.replace("HUGE", huge)));
+        for line in ["report run", "replay run", "history add h.db run"] {
+            refused(line, number);
         }
-        let added = limited(&["history", "add", &at("h.db"), out.to_str().unwrap()]);
-        assert_error(&added, number);
     }
-    write_record(&results, &text_of);
+    write_record(&results, &text);
 
-    let coverage = out.join("coverage.json");
-    let text_of = fs::read_to_string(&coverage).unwrap();
-    let database = json(&coverage);
-    let part = &database["parts"][0]["cases"];
-    for cases in [
-        format!("{{\"first\":0,\"step\":1,\"count\":{huge}}}"),
-        format!("{{\"first\":{huge},\"step\":1,\"count\":1}}"),
-        "{\"first\":0,\"step\":0,\"count\":1}".to_owned(),
-    ] {
-        let from = format!(
-            "{{\"first\":{},\"step\":{},\"count\":{}}}",
-            part["first"], part["step"], part["count"]
-        );
-        assert!(text_of.contains(&from), "{from}");
-        write_record(&coverage, &text_of.replacen(&from, &cases, 1));
-        let output = limited(&["cover", "report", coverage.to_str().unwrap()]);
-        assert_error(&output, "E0215");
+    let coverage = place.path("run/coverage.json");
+    let text = place.text("run/coverage.json");
+    let part = &place.json("run/coverage.json")["parts"][0]["cases"];
+    let cases = |first: &str, step: &str, count: &str| {
+        format!("{{\"first\":{first},\"step\":{step},\"count\":{count}}}")
+    };
+    let [first, step, count] = ["first", "step", "count"].map(|name| part[name].to_string());
+    let from = cases(&first, &step, &count);
+    assert!(text.contains(&from), "{from}");
+    for to in [cases("0", "1", huge), cases(huge, "1", "1"), cases("0", "0", "1")] {
+        write_record(&coverage, &text.replacen(&from, &to, 1));
+        refused("cover report run/coverage.json", "E0215");
     }
     // A cross of six axes with 1000 values each.
     let value = "{\"name\":\"v\",\"meaning\":\"\"}";
     let axis = format!("{{\"name\":\"a\",\"values\":[{}]}}", vec![value; 1000].join(","));
     let axes = vec![axis; 6].join(",");
     let group = format!("\"groups\": [\n{{\"name\":\"g\",\"about\":\"\",\"axes\":[{axes}]}},");
-    write_record(&coverage, &text_of.replacen("\"groups\": [", &group, 1));
-    let output = limited(&["cover", "report", coverage.to_str().unwrap()]);
+    write_record(&coverage, &text.replacen("\"groups\": [", &group, 1));
+    let output = limited(&place, "cover report run/coverage.json");
     assert_error_at(&output, "E0219", "1048576 bins");
 
-    let plan = |text: &str, number: &str| {
-        fs::write(at("p.toml"), format!("format = \"cosim-plan\"\nversion = 1\n{text}")).unwrap();
-        assert_error(&limited(&["run", "--plan", &at("p.toml"), "--out", &at("p")]), number);
-    };
-    plan("[[run]]\nblocks = [\"qp\"]\ncases = 9223372036854775807\n", "E0215");
-    plan("[[run]]\nblocks = [\"qp\"]\npackets = -1\n", "E0215");
-    plan("[[run]]\nblocks = [\"qp\"]\nmin_coverage = inf\n", "E0215");
-    plan("[[run]]\nblocks = [\"qp\"]\nmin_coverage = nan\n", "E0215");
     let seeds: Vec<String> = (0..20_000).map(|seed| seed.to_string()).collect();
-    plan(&format!("[[run]]\nblocks = [\"qp\"]\nseeds = [{}]\n", seeds.join(",")), "E0216");
-
-    let scenario = |weights: &str| {
-        let text = format!("name = \"own\"\nabout = \"x\"\n{weights}\n");
-        fs::write(at("s.toml"), text).unwrap();
-        let options = ["run", "--block", "qp", "--cases", "1", "--scenario", &at("s.toml")];
-        let output = limited(&[&options[..], &["--out", &at("s")]].concat());
-        assert_error(&output, "E0215");
-    };
-    scenario("weights = { raw_cycles_per_packet = 9223372036854775807 }");
-    scenario("weights = { raw_cycles_per_packet = -1 }");
-    scenario("weights = { raw_cycles_per_packet = inf }");
-    scenario("long = { percent = 100, packets = [1, 9223372036854775807] }");
+    let seeds = format!("seeds = [{}]", seeds.join(","));
+    for (option, number) in [
+        ("cases = 9223372036854775807", "E0215"),
+        ("packets = -1", "E0215"),
+        ("min_coverage = inf", "E0215"),
+        ("min_coverage = nan", "E0215"),
+        (&seeds, "E0216"),
+    ] {
+        let head = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"qp\"]\n";
+        place.write("p.toml", &format!("{head}{option}\n"));
+        refused("run --plan p.toml --out p", number);
+    }
+    for weights in [
+        "weights = { raw_cycles_per_packet = 9223372036854775807 }",
+        "weights = { raw_cycles_per_packet = -1 }",
+        "weights = { raw_cycles_per_packet = inf }",
+        "long = { percent = 100, packets = [1, 9223372036854775807] }",
+    ] {
+        place.write("s.toml", &format!("name = \"own\"\nabout = \"x\"\n{weights}\n"));
+        refused("run --block qp --cases 1 --scenario s.toml --out s", "E0215");
+    }
 }

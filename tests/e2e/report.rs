@@ -1,37 +1,23 @@
 //! `report.html` in a browser.
 
-use crate::common::{
-    assert_code, assert_error_at, assert_is_for_anyone, changed_rtl, code, json, looked_at,
-    looked_at_page, run, text, write_record,
-};
-use serde_json::Value;
+use crate::common::{Place, assert_is_for_anyone, looked_at, looked_at_page, write_record};
+use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
-
-fn run_into(folder: &Path, arguments: &[&str]) -> Output {
-    let out = folder.to_str().unwrap();
-    run([&["run", "--quiet", "--out", out], arguments].concat())
-}
 
 #[test]
 fn a_browser_shows_failures_and_their_details() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
     // Two bugs: an acknowledge without bypass, and no request to the CQ.
-    let rtl = changed_rtl("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
-    let file = rtl.path().join("ReqRecvCore_Thread_2.v");
-    let source = fs::read_to_string(&file).unwrap();
-    assert!(source.contains("cq_req_valid = 1'b1"));
-    fs::write(&file, source.replace("cq_req_valid = 1'b1", "cq_req_valid = 1'b0")).unwrap();
-    let rtl = rtl.path().to_str().unwrap();
-    let arguments = ["--cases", "20", "--fixes", "repaired", "--rtl", rtl];
-    assert_code(&run_into(&out, &arguments), 1);
-    let seen = looked_at(&out, "T02");
+    let file = "ReqRecvCore_Thread_2.v";
+    let place = Place::with_change(file, "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    let (file, right) = (format!("rtl/{file}"), "cq_req_valid = 1'b1");
+    let source = place.text(&file);
+    assert!(source.contains(right));
+    place.write(&file, &source.replace(right, "cq_req_valid = 1'b0"));
+    place.exits(1, "run --quiet --cases 20 --fixes repaired --rtl rtl --out out");
+    let seen = looked_at(&place.path("out"), "T02");
     assert_eq!(seen["title"], "FAIL: thread2, seed 1");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
-    let results = json(&out.join("results.json"));
+    let results = place.json("out/results.json");
     let failed = results["failures"].as_array().unwrap();
     let cases: u64 = failed.iter().map(|group| group["count"].as_u64().unwrap()).sum();
     let total = &results["totals"]["cases"];
@@ -41,9 +27,9 @@ fn a_browser_shows_failures_and_their_details() {
     assert!(command.contains(largest["case"].as_str().unwrap()), "{command}");
     // Failures come first, and everything else is folded.
     let sections = ["failures", "coverage", "cases", "history", "specification", "run"];
-    assert_eq!(seen["sections"], serde_json::json!(sections));
-    assert_eq!(seen["folded"], serde_json::json!(sections[1..]));
-    let failures = serde_json::json!({ "count": 2, "open": 1, "open after Enter": 2 });
+    assert_eq!(seen["sections"], json!(sections));
+    assert_eq!(seen["folded"], json!(sections[1..]));
+    let failures = json!({ "count": 2, "open": 1, "open after Enter": 2 });
     assert_eq!(seen["failures"], failures);
     assert_eq!(seen["diagrams"], 1);
     assert!(seen["wrong"].as_u64().unwrap() > 0);
@@ -52,11 +38,11 @@ fn a_browser_shows_failures_and_their_details() {
     let inspector = &seen["inspector"];
     let port = inspector["first"][0].as_str().unwrap().strip_prefix("golden.").unwrap();
     let names = [format!("golden.{port}"), format!("dut.{port}")];
-    assert_eq!(inspector["first"], serde_json::json!(names), "{inspector}");
+    assert_eq!(inspector["first"], json!(names), "{inspector}");
     assert_ne!(inspector["values"][0], inspector["values"][1], "{inspector}");
     let cycle = |name: &str| inspector[name].as_u64().unwrap();
     assert_eq!((cycle("stepped") + 2, cycle("end") > cycle("stepped")), (cycle("cycle"), true));
-    assert_eq!(inspector["added"], serde_json::json!([1, "dut.cur_state"]), "{inspector}");
+    assert_eq!(inspector["added"], json!([1, "dut.cur_state"]), "{inspector}");
     let shown = inspector["assigned"].as_array().unwrap().iter().filter_map(Value::as_str);
     assert!(shown.clone().any(|line| line.contains(&format!("{port} "))), "{port}: {inspector}");
     assert!(shown.clone().any(|line| line.contains("// ")), "values: {inspector}");
@@ -77,14 +63,14 @@ fn assert_page_works(seen: &Value) {
     // T02, "no context, stay idle", is one of 63 rules.
     let rules = &seen["lists"]["rules"];
     assert_eq!((&rules["count"], &rules["searched"]), (&"63 of 63".into(), &"1 of 63".into()));
-    assert_eq!(rules["left"], serde_json::json!(["T02"]));
+    assert_eq!(rules["left"], json!(["T02"]));
     let facets = &seen["lists"]["bins"]["facets"];
-    assert_eq!(facets["Status"], serde_json::json!(["all", "uncovered", "hit", "unreachable"]));
+    assert_eq!(facets["Status"], json!(["all", "uncovered", "hit", "unreachable"]));
     let facets = seen["lists"]["cases"]["facets"].as_object().unwrap();
     assert_eq!(facets.keys().collect::<Vec<_>>(), ["Profile", "Scenario", "Verdict"]);
     assert_eq!(seen["deep link"], true);
     // The state diagram: a selected transition shows its rules, and the hits of each profile.
-    assert_eq!(seen["transition"]["rules"], serde_json::json!(["T46"]));
+    assert_eq!(seen["transition"]["rules"], json!(["T46"]));
     assert_eq!(seen["transition"]["heads"][0], "Rule");
     let sizes = seen["smallest text"].as_array().unwrap();
     assert!(sizes.iter().all(|size| size.as_f64() >= Some(10.5)), "legible: {sizes:?}");
@@ -94,23 +80,20 @@ fn assert_page_works(seen: &Value) {
 
 #[test]
 fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let arguments =
-        ["--cases", "2778", "--packets", "1", "--scenario", "smoke", "--scenario", "ring"];
-    assert_code(&run_into(&out, &arguments), 0);
-    let page = out.join("report.html");
-    let first = fs::read(&page).unwrap();
+    let place = Place::new();
+    let scenarios = "--scenario smoke --scenario ring";
+    place.exits(0, &format!("run --quiet --cases 2778 --packets 1 --out out {scenarios}"));
+    let first = place.text("out/report.html");
     // The bins of the block are most of the page; each of the cases would add some 60 bytes.
     assert!(first.len() < 600_000, "{}", first.len());
-    fs::remove_file(&page).unwrap();
-    assert_code(&run(["report", out.to_str().unwrap()]), 0);
-    assert_eq!(fs::read(&page).unwrap(), first);
-    let seen = looked_at(&out, "T02");
+    fs::remove_file(place.path("out/report.html")).unwrap();
+    place.exits(0, "report out");
+    assert!(place.text("out/report.html") == first, "the same bytes");
+    let seen = looked_at(&place.path("out"), "T02");
     assert_eq!(seen["title"], "PASS: thread2, seed 1");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"PASS".into(), &"good".into()));
-    assert_eq!(seen["failures"], serde_json::json!({ "count": 0, "open": 0 }));
-    assert_eq!(seen["folded"], serde_json::json!(["specification", "run"]));
+    assert_eq!(seen["failures"], json!({ "count": 0, "open": 0 }));
+    assert_eq!(seen["folded"], json!(["specification", "run"]));
     assert_page_works(&seen);
     // The script computes the names and seeds of all cases from their places.
     let cases = &seen["lists"]["cases"];
@@ -123,17 +106,15 @@ fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() 
 /// verdict.
 #[test]
 fn a_case_is_found_by_its_seed() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let rtl = changed_rtl("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
-    let rtl = rtl.path().to_str().unwrap();
-    run_into(&out, &["--cases", "9", "--fixes", "repaired", "--rtl", rtl, "--no-waves"]);
-    let results = json(&out.join("results.json"));
+    let place =
+        Place::with_change("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    place.run("run --quiet --cases 9 --fixes repaired --rtl rtl --no-waves --out out");
+    let results = place.json("out/results.json");
     let cases = results["cases"].as_array().unwrap();
     let failed = cases.iter().rfind(|case| case["seed"].is_string()).expect("a failed case");
-    let seen = looked_at(&out, failed["seed"].as_str().unwrap());
+    let seen = looked_at(&place.path("out"), failed["seed"].as_str().unwrap());
     let list = &seen["lists"]["cases"];
-    assert_eq!(list["left"], serde_json::json!([failed["name"]]), "{list}");
+    assert_eq!(list["left"], json!([failed["name"]]), "{list}");
     let verdicts = list["facets"]["Verdict"].as_array().unwrap();
     assert!(verdicts.len() > 2 && verdicts[1] == "match", "{verdicts:?}");
     assert!(list["searched"].as_str().unwrap().starts_with("1 of "), "{list}");
@@ -143,12 +124,10 @@ fn a_case_is_found_by_its_seed() {
 #[test]
 #[ignore = "slow: 100,000 cases"]
 fn a_page_of_100_000_cases_is_small_and_quick() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let scenarios = ["--scenario", "smoke", "--scenario", "ring"];
-    let arguments = [&["--cases", "25000", "--packets", "1"][..], &scenarios].concat();
-    assert_code(&run_into(&out, &arguments), 0);
-    let page = out.join("report.html");
+    let place = Place::new();
+    let scenarios = "--scenario smoke --scenario ring";
+    place.exits(0, &format!("run --quiet --cases 25000 --packets 1 --out out {scenarios}"));
+    let page = place.path("out/report.html");
     let size = fs::metadata(&page).unwrap().len();
     assert!(size < 3_000_000, "{size} bytes");
     let seen = looked_at_page(&page, &["ring/24999", "--time"]);
@@ -157,49 +136,33 @@ fn a_page_of_100_000_cases_is_small_and_quick() {
     assert!(seen["until usable"].as_f64() < Some(1.0), "{seen}");
 }
 
+/// Edited results are rejected. With a new checksum, markup in them is escaped.
 #[test]
-fn markup_in_results_is_escaped() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    run_into(&out, &["--cases", "1", "--scenario", "smoke"]);
-    let results = out.join("results.json");
-    let text = fs::read_to_string(&results).unwrap();
-    let marked = text.replacen("\"rtl\":\"", "\"rtl\":\"<script>alert(1)</script>", 1);
-    assert_ne!(text, marked);
-    write_record(&results, &marked);
-    assert_eq!(code(&run(["report", out.to_str().unwrap()])), 0);
-    let page = fs::read_to_string(out.join("report.html")).unwrap();
+fn edited_results_are_rejected_and_markup_is_escaped() {
+    let place = Place::new();
+    place.run("run --quiet --cases 1 --scenario smoke --out out");
+    let results = place.text("out/results.json");
+    place.edit("out/results.json", "\"passed\": true", "\"passed\": false");
+    for command in ["report", "replay --quiet"] {
+        place.exits(2, &format!("{command} out"));
+    }
+    let marked = results.replacen("\"rtl\":\"", "\"rtl\":\"<script>alert(1)</script>", 1);
+    assert_ne!(results, marked);
+    write_record(&place.path("out/results.json"), &marked);
+    place.exits(0, "report out");
+    let page = place.text("out/report.html");
     assert!(page.contains("&lt;script&gt;alert(1)"), "it is escaped");
     assert!(!page.contains("<script>alert"), "it is no markup");
 }
 
-/// Edited results are rejected. Results of version 4, which have no checksum, are still readable.
-#[test]
-fn edited_results_are_rejected() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    run_into(&out, &["--cases", "1", "--scenario", "smoke"]);
-    let results = out.join("results.json");
-    let text_of = fs::read_to_string(&results).unwrap();
-    let edited = text_of.replacen("\"passed\": true", "\"passed\": false", 1);
-    assert_ne!(edited, text_of);
-    fs::write(&results, &edited).unwrap();
-    for command in [&["report"][..], &["replay", "--quiet"]] {
-        let output = run(command.iter().copied().chain([out.to_str().unwrap()]));
-        assert_eq!(code(&output), 2, "{command:?}: {}", text(&output));
-    }
-}
-
 #[test]
 fn a_folder_that_is_no_run_is_refused() {
-    let folder = TempDir::new().unwrap();
-    assert_code(&run(["report", folder.path().to_str().unwrap()]), 2);
-    fs::write(folder.path().join("results.json"), "{\"format\": \"other\"}").unwrap();
-    let other = run(["report", folder.path().to_str().unwrap()]);
-    assert_eq!(code(&other), 2);
-    assert_error_at(&other, "E0214", "results.json:1:");
+    let place = Place::new();
+    place.exits(2, "report .");
+    place.write("results.json", "{\"format\": \"other\"}");
+    place.fails("E0214", "results.json:1:", "report .");
     let head = r#"{"format": "other", "version": 1, "run": {}, "checksum": ""}"#;
-    fs::write(folder.path().join("results.json"), head).unwrap();
-    assert_error_at(&run(["report", folder.path().to_str().unwrap()]), "E0206", "results.json");
-    assert!(!folder.path().join("report.html").exists());
+    place.write("results.json", head);
+    place.fails("E0206", "results.json", "report .");
+    assert!(!place.has("report.html"));
 }

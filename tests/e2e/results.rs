@@ -4,8 +4,8 @@ use crate::common::{Place, cases, files};
 use std::fs;
 
 fn schema() -> jsonschema::Validator {
-    let schema = Place::new().exits(0, "schema results");
-    jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap()
+    let output = Place::new().run("schema results");
+    jsonschema::validator_for(&serde_json::from_slice(&output.stdout).unwrap()).unwrap()
 }
 
 #[test]
