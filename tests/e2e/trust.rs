@@ -1,12 +1,11 @@
 //! A crate is built only if the user trusts it, and no other user can write what Cargo reads.
 
-use crate::common::{assert_code, assert_error, assert_error_at, code, program, text};
+use crate::common::{Place, assert_code, assert_error, assert_error_at, program, text};
 use std::fs::{self, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
 
 const UNTRUSTED: &str = "E0116";
 const OF_OTHERS: &str = "E0117";
@@ -15,54 +14,76 @@ const UNBUILT: &str = "E0115";
 /// A user that exists on no machine.
 const STRANGER: u32 = 65533;
 
+const MODULE: &str = "module a(input clk, output reg q); always @(posedge clk) q <= 1; endmodule";
+
 /// A crate of blocks in `above/crate`, and a program in the place of Cargo that notes its start.
-struct Checkout {
-    folder: TempDir,
-}
+struct Checkout(Place);
 
 impl Checkout {
     fn new() -> Self {
-        let checkout = Self { folder: TempDir::new().unwrap() };
+        let checkout = Self(Place::new());
         // The library is a package without code, so that it is built at once.
         let manifest = "[package]\nname = \"stranger\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
                         [workspace]\n[dependencies]\ncosim-core = { path = \"../near\" }\n";
-        checkout.write("above/crate/Cargo.toml", manifest);
-        checkout.write("above/crate/src/main.rs", "fn main() {}");
-        checkout.write("above/crate/build.rs", "fn main() {}");
-        checkout.write("above/crate/v.json", "{}");
         let near = "[package]\nname = \"cosim-core\"\nversion = \"0.1.0\"\n[workspace]\n";
-        checkout.write("above/near/Cargo.toml", near);
-        checkout.write("above/near/src/lib.rs", "");
-        checkout
-            .write("cargo", "#!/bin/sh\necho \"$PWD $RUSTUP_TOOLCHAIN $*\" >> \"$LOG\"\nexit 1\n");
-        checkout.set("cargo", 0o755);
+        for (name, text) in [
+            ("above/crate/Cargo.toml", manifest),
+            ("above/crate/src/main.rs", "fn main() {}"),
+            ("above/crate/build.rs", "fn main() {}"),
+            ("above/crate/v.json", "{}"),
+            ("above/near/Cargo.toml", near),
+            ("above/near/src/lib.rs", ""),
+        ] {
+            checkout.write(name, text);
+        }
+        checkout.script("cargo", "echo \"$PWD $RUSTUP_TOOLCHAIN $*\"");
         checkout
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.0.path(name)
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
-        fs::write(self.at(name), text).unwrap();
+        self.0.write(name, text);
         self.set(name, 0o644);
+    }
+
+    /// A program that notes what `echo` prints, and fails.
+    fn script(&self, name: &str, echo: &str) {
+        self.write(name, &format!("#!/bin/sh\n{echo} >> \"$LOG\"\nexit 1\n"));
+        self.set(name, 0o755);
     }
 
     fn set(&self, name: &str, mode: u32) {
         fs::set_permissions(self.at(name), Permissions::from_mode(mode)).unwrap();
     }
 
-    fn program(&self) -> Command {
+    fn mode(&self, name: &str) -> u32 {
+        fs::metadata(self.at(name)).unwrap().permissions().mode() & 0o777
+    }
+
+    /// The program in a folder.
+    fn program(&self, folder: &str) -> Command {
         let mut program = program();
-        program.current_dir(self.at("above/crate")).env_remove("RUSTUP_TOOLCHAIN");
+        program.current_dir(self.at(folder)).env_remove("RUSTUP_TOOLCHAIN");
         program.env("CARGO", self.at("cargo")).env("LOG", self.at("log"));
         program.env("COSIM_STATE", self.at("state"));
         program
     }
 
+    fn run_in(&self, folder: &str, words: &str) -> Output {
+        self.program(folder).args(words.split(' ')).output().unwrap()
+    }
+
     fn run(&self, words: &str) -> Output {
-        self.program().args(words.split(' ')).output().unwrap()
+        self.run_in("above/crate", words)
+    }
+
+    /// Checks that `cosim list` fails with this error.
+    #[track_caller]
+    fn list(&self, number: &str) {
+        assert_error(&self.run("list"), number);
     }
 
     /// What Cargo was started with since the last call.
@@ -78,35 +99,17 @@ impl Checkout {
     }
 }
 
-const WITH_BLOCKS: [&str; 16] = [
-    "run",
-    "list",
-    "watch",
-    "bench",
-    "prove",
-    "mutate",
-    "schema vector",
-    "diff a b",
-    "replay v.json",
-    "explain v.json",
-    "shrink v.json",
-    "export v.json -o out",
-    "resume src",
-    "signoff src",
-    "merge src --out out",
-    "cover close src --out out",
-];
-
 #[test]
 fn no_command_builds_a_crate_that_the_user_did_not_trust() {
     let checkout = Checkout::new();
-    for words in WITH_BLOCKS {
+    let with_blocks = "run,list,watch,bench,prove,mutate,schema vector,diff a b,replay v.json,\
+                       explain v.json,shrink v.json,export v.json -o out,resume src,signoff src,\
+                       merge src --out out,cover close src --out out";
+    for words in with_blocks.split(',') {
         let output = checkout.run(words);
-        assert_error_at(&output, UNTRUSTED, "cosim trust ");
-        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
         // It says what would be built: the crate, and a package of another folder.
-        for folder in ["above/crate\n", "above/near\n"] {
-            assert!(shown.contains(folder), "{words}: {shown}");
+        for shown in ["cosim trust ", "above/crate\n", "above/near\n"] {
+            assert_error_at(&output, UNTRUSTED, shown);
         }
         assert_eq!(checkout.started(), None, "{words}");
     }
@@ -121,17 +124,14 @@ fn no_command_builds_a_crate_that_the_user_did_not_trust() {
 #[test]
 fn commands_that_need_no_block_start_nothing() {
     let checkout = Checkout::new();
-    let missing = "replay explain shrink resume signoff report compare";
-    let missing = missing.split(' ').map(|command| match command {
-        "compare" => "compare nosuch nosuch".to_owned(),
-        command => format!("{command} nosuch.json"),
-    });
-    let others = ["merge nosuch --out out", "export nosuch.json -o out", "cover report nosuch"];
-    let others = others.into_iter().chain(["cover rank nosuch", "cover merge nosuch --out out"]);
-    for words in missing.chain(others.map(str::to_owned)) {
-        let output = checkout.run(&words);
+    let lines = "replay nosuch.json,explain nosuch.json,shrink nosuch.json,resume nosuch.json,\
+                 signoff nosuch.json,report nosuch.json,export nosuch.json -o out,\
+                 compare nosuch nosuch,merge nosuch --out out,cover report nosuch,\
+                 cover rank nosuch,cover merge nosuch --out out";
+    for words in lines.split(',') {
+        let output = checkout.run(words);
+        assert_code(&output, 2);
         let printed = text(&output);
-        assert_eq!(code(&output), 2, "{words}: {printed}");
         assert!(printed.contains("nosuch") && !printed.contains(UNTRUSTED), "{words}: {printed}");
         assert_eq!(checkout.started(), None, "{words}");
     }
@@ -143,34 +143,29 @@ fn a_crate_is_trusted_by_its_folder_and_not_by_its_path() {
     checkout.trust();
     // From a folder below, too, and through a link.
     symlink(checkout.at("above/crate/src"), checkout.at("link")).unwrap();
-    let output = checkout.program().current_dir(checkout.at("link")).arg("list").output().unwrap();
-    assert_error(&output, UNBUILT);
+    assert_error(&checkout.run_in("link", "list"), UNBUILT);
     // Only the user can read and write what is remembered.
-    let records: Vec<_> = fs::read_dir(checkout.at("state/trusted")).unwrap().collect();
-    let [record] = records.as_slice() else { panic!("{records:?}") };
-    let record = record.as_ref().unwrap().path();
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&record), mode(&checkout.at("state"))), (0o600, 0o700));
-    fs::set_permissions(&record, Permissions::from_mode(0o666)).unwrap();
-    assert_error(&checkout.run("list"), UNTRUSTED);
-    fs::set_permissions(&record, Permissions::from_mode(0o600)).unwrap();
-    assert_error(&checkout.run("list"), UNBUILT);
+    let records = checkout.0.names("state/trusted");
+    let [record] = &records[..] else { panic!("{records:?}") };
+    let record = format!("state/trusted/{record}");
+    assert_eq!((checkout.mode(&record), checkout.mode("state")), (0o600, 0o700));
+    for (mode, number) in [(0o666, UNTRUSTED), (0o600, UNBUILT)] {
+        checkout.set(&record, mode);
+        checkout.list(number);
+    }
     // Another folder in its place.
-    let words = ["-r", "above/crate", "above/other"];
-    assert!(
-        Command::new("cp").args(words).current_dir(&checkout.folder).status().unwrap().success()
-    );
+    let mut copy = Command::new("cp");
+    copy.args(["-r", "above/crate", "above/other"]).current_dir(checkout.at(""));
+    assert_code(&copy.output().unwrap(), 0);
     fs::rename(checkout.at("above/crate"), checkout.at("above/first")).unwrap();
     fs::rename(checkout.at("above/other"), checkout.at("above/crate")).unwrap();
-    assert_error(&checkout.run("list"), UNTRUSTED);
+    checkout.list(UNTRUSTED);
     checkout.trust();
-    assert_error(&checkout.run("list"), UNBUILT);
-    assert_eq!(code(&checkout.run("trust --revoke")), 0);
-    assert_error(&checkout.run("list"), UNTRUSTED);
+    checkout.list(UNBUILT);
+    assert_code(&checkout.run("trust --revoke"), 0);
+    checkout.list(UNTRUSTED);
     // A folder without a crate, and a folder for what is remembered that others can write.
-    let output =
-        checkout.program().current_dir(checkout.at("above")).arg("trust").output().unwrap();
-    assert_error(&output, "E0114");
+    assert_error(&checkout.run_in("above", "trust"), "E0114");
     checkout.set("state", 0o777);
     assert_error_at(&checkout.run("trust"), "E0111", "COSIM_STATE");
 }
@@ -182,17 +177,16 @@ fn what_others_could_have_written_is_not_built() {
     let crate_files = ["crate/build.rs", "crate/src/main.rs", "crate/src", "near/src/lib.rs"];
     for name in crate_files.into_iter().chain(["near/Cargo.toml", "near"]) {
         let name = &format!("above/{name}");
-        let mode = fs::metadata(checkout.at(name)).unwrap().permissions().mode();
+        let mode = checkout.mode(name);
         checkout.set(name, 0o777);
         for words in ["list", "trust"] {
-            let output = checkout.run(words);
-            assert_error(&output, OF_OTHERS);
+            assert_error(&checkout.run(words), OF_OTHERS);
             assert_eq!(checkout.started(), None, "{name}");
         }
-        checkout.set(name, mode & 0o777);
+        checkout.set(name, mode);
         // Only root can change the owner.
         if chown(checkout.at(name), Some(STRANGER), None).is_ok() {
-            assert_error(&checkout.run("list"), OF_OTHERS);
+            checkout.list(OF_OTHERS);
             assert_eq!(checkout.started(), None, "{name}");
             chown(checkout.at(name), Some(0), None).unwrap();
         }
@@ -201,19 +195,18 @@ fn what_others_could_have_written_is_not_built() {
     checkout.write("elsewhere/data.rs", "");
     checkout.set("elsewhere", 0o777);
     symlink(checkout.at("elsewhere/data.rs"), checkout.at("above/crate/src/data.rs")).unwrap();
-    assert_error(&checkout.run("list"), OF_OTHERS);
+    checkout.list(OF_OTHERS);
     checkout.set("elsewhere", 0o755);
-    assert_error(&checkout.run("list"), UNBUILT);
+    checkout.list(UNBUILT);
     // Cargo looks for the workspace of this one in folders that others can write.
-    let manifest = fs::read_to_string(checkout.at("above/crate/Cargo.toml")).unwrap();
+    let manifest = checkout.0.text("above/crate/Cargo.toml");
     checkout.write("above/crate/Cargo.toml", &manifest.replace("[workspace]\n", ""));
-    let output = checkout.run("list");
-    assert_error_at(&output, OF_OTHERS, "[workspace]");
+    assert_error_at(&checkout.run("list"), OF_OTHERS, "[workspace]");
     checkout.write("above/Cargo.toml", "[workspace]\nmembers = [\"crate\"]\n");
     checkout.started();
-    assert_error(&checkout.run("list"), UNBUILT);
+    checkout.list(UNBUILT);
     checkout.set("above/Cargo.toml", 0o646);
-    assert_error(&checkout.run("list"), OF_OTHERS);
+    checkout.list(OF_OTHERS);
 }
 
 #[test]
@@ -224,7 +217,7 @@ fn cargo_starts_in_no_folder_of_others_and_reads_the_configuration_of_the_user()
     checkout.write("above/rust-toolchain.toml", "[toolchain]\nchannel = \"1.89.0\"\n");
     checkout.trust();
     let started = || {
-        assert_error(&checkout.run("list"), UNBUILT);
+        checkout.list(UNBUILT);
         checkout.started().unwrap()
     };
     let option = |name: &str| format!("--config {}", checkout.at(name).display());
@@ -238,12 +231,8 @@ fn cargo_starts_in_no_folder_of_others_and_reads_the_configuration_of_the_user()
     let line = started();
     assert!(!line.contains(&outer) && line.contains(&inner) && !line.contains("1.89.0"), "{line}");
     // A command that writes a crate of its own reads none of them.
-    checkout.write(
-        "above/crate/a.v",
-        "module a(input clk, output reg q); always @(posedge clk) q <= 1; endmodule",
-    );
-    let output = checkout.run("diff --top a a.v a.v");
-    assert_error(&output, UNBUILT);
+    checkout.write("above/crate/a.v", MODULE);
+    assert_error(&checkout.run("diff --top a a.v a.v"), UNBUILT);
     let line = checkout.started().unwrap();
     assert!(line.starts_with("/ ") && !line.contains(&inner) && !line.contains("1.89.0"), "{line}");
 }
@@ -252,10 +241,8 @@ fn cargo_starts_in_no_folder_of_others_and_reads_the_configuration_of_the_user()
 #[test]
 fn no_program_of_a_configuration_above_runs() {
     let checkout = Checkout::new();
-    let evil = "#!/bin/sh\necho \"$0 $*\" >> \"$LOG\"\nexit 1\n";
     for name in ["evil", "tc/bin/cargo", "tc/bin/rustc", "tc/bin/rustfmt"] {
-        checkout.write(name, evil);
-        checkout.set(name, 0o755);
+        checkout.script(name, "echo \"$0 $*\"");
     }
     let quoted = |name: &str| format!("{:?}", checkout.at(name).display().to_string());
     let config = format!("[build]\nrustc-wrapper = {}\n", quoted("evil"));
@@ -263,7 +250,7 @@ fn no_program_of_a_configuration_above_runs() {
     let channel = format!("[toolchain]\npath = {}\n", quoted("tc"));
     checkout.write("above/rust-toolchain.toml", &channel);
     checkout.trust();
-    let mut command = checkout.program();
+    let mut command = checkout.program("above/crate");
     command.env_remove("CARGO").env("CARGO_NET_OFFLINE", "true").arg("list");
     // They count while they are the user's.
     assert_error(&command.output().unwrap(), UNBUILT);
@@ -275,25 +262,20 @@ fn no_program_of_a_configuration_above_runs() {
     assert_eq!(checkout.started(), None);
     // A new crate has no configuration yet, whoever wrote the file.
     checkout.set("above/rust-toolchain.toml", 0o644);
-    checkout.write(
-        "above/a.v",
-        "module a(input clk, output reg q); always @(posedge clk) q <= 1; endmodule",
-    );
-    let mut command = checkout.program();
-    command.env_remove("CARGO").current_dir(checkout.at("above"));
-    let output = command.args(["new", "fresh", "--top", "a", "a.v"]).output().unwrap();
-    assert_code(&output, 0);
+    checkout.write("above/a.v", MODULE);
+    let mut command = checkout.program("above");
+    command.env_remove("CARGO").args(["new", "fresh", "--top", "a", "a.v"]);
+    assert_code(&command.output().unwrap(), 0);
     assert_eq!(checkout.started(), None);
     // It is trusted.
-    let output = checkout.program().current_dir(checkout.at("above/fresh")).arg("list").output();
-    assert_error(&output.unwrap(), UNBUILT);
+    assert_error(&checkout.run_in("above/fresh", "list"), UNBUILT);
 }
 
 #[test]
 fn a_terminal_shows_the_question_once() {
     let checkout = Checkout::new();
     let list = |answer: &str| {
-        let program = checkout.program();
+        let program = checkout.program("above/crate");
         let mut command = Command::new("timeout");
         let line = format!("{} list", program.get_program().display());
         command.args(["60", "script", "-qec", &line, "/dev/null"]);
