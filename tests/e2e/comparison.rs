@@ -23,7 +23,7 @@ fn each_kind_finds_what_it_says(outside: &Outside) {
     assert_codes(outside, "open", open, [1, 0, 0]);
     // An item comes out some cycles later, in order: only the transaction block accepts it.
     let late = "logic [1:0] age_q;\n  always_ff @(posedge clk) begin\n    if (rst || count_q == '0 \
-                || popped) age_q <= '0;\n    else if (age_q != 2'd3) age_q <= age_q + 1'b1;\n  end\n  \
+                || popped) age_q <= '0;\n    else if (age_q != 2'd3) age_q <= age_q + 1'b1;\n  end\n \
                 assign pop_valid  = !rst && count_q != '0 && age_q == 2'd3;";
     let late = ("assign pop_valid  = !rst && count_q != '0;", late);
     assert_codes(outside, "late", late, [1, 1, 0]);
