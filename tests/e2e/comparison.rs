@@ -5,7 +5,6 @@ use crate::common::{files, text};
 use crate::export::icarus;
 use crate::outside::Outside;
 use serde_json::json;
-use std::fs;
 
 /// Checks the exit codes of a variant of the FIFO: exact, don't-care and transactions.
 #[track_caller]
