@@ -1,7 +1,7 @@
 //! Compares registered inputs and batches with a plain cycle-by-cycle loop: every scenario of every
 //! block has the same outcome, and RTL that reacts between the edges is detected.
 
-use crate::common::{assert_code, changed_rtl, cosim, json, model, project, run, text};
+use crate::common::{Place, changed_rtl, model, project};
 use cosim::blocks::dll::Dll;
 use cosim::blocks::rx::rtl::{Inputs, Outputs};
 use cosim::blocks::rx::stimulus::Traffic;
@@ -16,9 +16,7 @@ use cosim_core::harness::{
 use cosim_core::verilated::{BeforeReset, Error, Model, ModelKind};
 use cosim_rtl::models::View;
 use rand::SeedableRng;
-use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use tempfile::TempDir;
 
 /// Cases of each scenario and profile.
 const CASES: u64 = 3;
@@ -45,8 +43,10 @@ fn built<B: Explain>(
     model::<B>(rtl, parameters, view).unwrap()
 }
 
-fn shown(outcome: &Outcome) -> String {
-    format!("{outcome:?}")
+/// Checks that two outcomes are the same.
+#[track_caller]
+fn assert_same(outcome: &Outcome, expected: &Outcome, what: &str) {
+    assert_eq!(format!("{outcome:?}"), format!("{expected:?}"), "{what}");
 }
 
 /// Runs cases of a block on models of one profile against golden models of another, in all ways.
@@ -71,25 +71,25 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
                 // The RTL matches the golden model of its own profile.
                 let mut of_golden = GoldenDut::<B>::new(&rtl.parameters);
                 let outcome = harness::run::<B>(&stimulus, parameters, &mut of_golden, &watch);
-                assert_eq!(shown(&outcome), shown(&expected), "{name}, by golden models alone");
+                assert_same(&outcome, &expected, &format!("{name}, by golden models alone"));
                 different += usize::from(expected.verdict != Verdict::Match);
                 for kind in [kind, plain] {
                     let mut model = kind.create(before).unwrap();
                     let outcome = harness::run::<B>(&stimulus, parameters, &mut model, &watch);
-                    assert_eq!(shown(&outcome), shown(&expected), "{name}, in batches");
+                    assert_same(&outcome, &expected, &format!("{name}, in batches"));
                     let mut model = kind.create(before).unwrap();
                     let outcome = Recording::new(&stimulus, parameters).run(&mut model, &watch);
-                    assert_eq!(shown(&outcome), shown(&expected), "{name}, recorded");
+                    assert_same(&outcome, &expected, &format!("{name}, recorded"));
                     // Two models at once, of which one matches the golden model.
                     let mut models = [kind, twin].map(|kind| kind.create(before).unwrap());
                     let (golden, outcomes) =
                         harness::run_all(&stimulus, parameters, &mut models, &watch);
                     let of = |index: usize| outcomes[index].as_ref().unwrap_or(&golden);
-                    assert_eq!(shown(of(0)), shown(&expected), "{name}, beside another");
+                    assert_same(of(0), &expected, &format!("{name}, beside another"));
                     assert_eq!(of(1).verdict, Verdict::Match, "{name}, that is the other");
                     let mut by_cycle = ByCycle::<B>(kind.create(before).unwrap());
                     let outcome = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
-                    assert_eq!(shown(&outcome), shown(&expected), "{name}, cycle by cycle");
+                    assert_same(&outcome, &expected, &format!("{name}, cycle by cycle"));
                 }
             }
         }
@@ -115,51 +115,29 @@ fn thread2_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
 const TOP: &str = "PcieAckNak.sv";
 const DEVICE_A: &str = "  PcieDllTx #(";
 
-/// The RTL of dll with an output that changes at the falling edge.
-fn with_falling_edge() -> TempDir {
-    let late = "  wire early; reg late; assign a_retrain = late;\n  always @(negedge clk or posedge rst) \
-                if (rst) late <= 1'b0; else late <= early;\n";
-    let rtl = changed_rtl(TOP, DEVICE_A, &format!("{late}{DEVICE_A}"));
-    let top = rtl.path().join(TOP);
-    let text = fs::read_to_string(&top).unwrap();
-    assert!(text.contains("(a_retrain)"));
-    fs::write(top, text.replace("(a_retrain)", "(early)")).unwrap();
-    rtl
-}
-
+/// Another output changes at the falling edge.
 #[test]
 fn a_falling_edge_works_as_without_registered_inputs() {
-    let rtl = with_falling_edge();
-    let rtl = rtl.path().to_str().unwrap();
-    let out = TempDir::new().unwrap();
-    let out = out.path().join("run");
-    let arguments = ["run", "--block", "dll", "--rtl", rtl, "--cases", "2", "--quiet", "--out"];
-    let output = run(arguments.into_iter().chain([out.to_str().unwrap()]));
-    assert_code(&output, 0);
+    let late = "  wire early; reg late; assign a_retrain = late;\n  always @(negedge clk or posedge rst) \
+                if (rst) late <= 1'b0; else late <= early;\n";
+    let place = Place::with_change(TOP, DEVICE_A, &format!("{late}{DEVICE_A}"));
+    place.edit(&format!("rtl/{TOP}"), "(a_retrain)", "(early)");
+    let printed = place.exits(0, "run --block dll --rtl rtl --cases 2 --quiet --out run");
     let reported = "two evaluations per cycle instead of one: something waits for @(negedge clk";
-    assert_eq!(text(&output).matches(reported).count(), 1, "{}", text(&output));
-    let header = &json(&out.join("results.json"))["run"];
+    assert_eq!(printed.matches(reported).count(), 1, "{printed}");
+    let header = &place.json("run/results.json")["run"];
     for profile in header["profiles"].as_array().unwrap() {
         let reason = &header["two_evaluations"][profile.as_str().unwrap()];
         assert!(reason.as_str().unwrap().contains("negedge clk"), "{header}");
     }
-    let mut bench = cosim();
-    bench.args(["bench", "--block", "dll", "--fixes", "spec", "--rtl", rtl]);
-    let output = bench.output().unwrap();
-    assert_code(&output, 0);
-    assert!(text(&output).contains("negedge clk"), "{}", text(&output));
-}
-
-/// A copy of the RTL needs one evaluation, so no reason is reported.
-#[test]
-fn rtl_that_needs_one_evaluation_has_no_reason_for_two() {
+    let printed = place.exits(0, "bench --block dll --fixes spec --rtl rtl");
+    assert!(printed.contains("negedge clk"), "{printed}");
+    // A copy of the RTL needs one evaluation, so no reason is reported.
     let rtl = project().join("rtl");
-    let out = TempDir::new().unwrap();
-    let arguments = ["run", "--rtl", rtl.to_str().unwrap(), "--cases", "1", "--packets", "1"];
-    let output = run(arguments.into_iter().chain(["--out", out.path().to_str().unwrap()]));
-    assert_code(&output, 0);
-    assert!(!text(&output).contains("two evaluations"), "{}", text(&output));
-    let header = &json(&out.path().join("results.json"))["run"];
+    let few = format!("run --rtl {} --cases 1 --packets 1 --out one", rtl.display());
+    let printed = place.exits(0, &few);
+    assert!(!printed.contains("two evaluations"), "{printed}");
+    let header = &place.json("one/results.json")["run"];
     assert_eq!(header["two_evaluations"], serde_json::json!({}));
 }
 
@@ -190,7 +168,7 @@ fn a_stop_at_an_edge_belongs_to_the_cycle_that_the_edge_ends() {
             assert!(message.contains("told to") || message.contains(TOP), "{message}");
             assert_eq!(*found, cycle, "{process}");
         }
-        assert_eq!(shown(&outcomes[0]), shown(&outcomes[1]));
+        assert_same(&outcomes[0], &outcomes[1], process);
     }
 }
 
@@ -338,11 +316,11 @@ fn a_violation_in_a_judged_batch_has_the_outcome_of_the_cycle_by_cycle_loop() {
         assert_eq!(failed, cycle);
         let mut model = kind.create(BeforeReset::Ones).unwrap();
         let outcome = harness::run::<Rejected>(&stimulus, parameters, &mut model, &watch);
-        assert_eq!(shown(&outcome), shown(&expected), "in batches");
+        assert_same(&outcome, &expected, "in batches");
         let golden = harness::run_golden(&stimulus, parameters, &watch);
-        assert_eq!(shown(&golden), shown(&expected), "golden side alone");
+        assert_same(&golden, &expected, "golden side alone");
         let mut model = kind.create(BeforeReset::Ones).unwrap();
         let outcome = Recording::new(&stimulus, parameters).run(&mut model, &watch);
-        assert_eq!(shown(&outcome), shown(&expected), "recorded");
+        assert_same(&outcome, &expected, "recorded");
     }
 }
