@@ -1,201 +1,131 @@
 //! `cosim run --block all`: a regression of several blocks, each with its own run directory.
 
-use crate::common::{
-    assert_code, assert_error, assert_error_at, assert_is_for_anyone, code, cosim, json, looked_at,
-    patched_rtl, project, run, run_in, text,
-};
-use serde_json::Value;
+use crate::common::{Place, assert_error_at, assert_is_for_anyone, cosim, looked_at, project};
 use std::fs;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
 
-const SHORT: [&str; 4] = ["--cases", "2", "--packets", "3"];
+const SHORT: &str = "run --cases 2 --packets 3 --out";
 
 fn names() -> Vec<&'static str> {
     cosim::PROGRAM.blocks.iter().map(|block| block.info().name).collect()
 }
 
-fn run_into(folder: &Path, arguments: &[&str]) -> Output {
-    let folder = folder.to_str().unwrap();
-    run(["run", "--out", folder].iter().chain(&SHORT).chain(arguments))
-}
-
-/// The entries of a folder, sorted.
-fn entries(folder: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
-    let mut names: Vec<String> =
-        entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
-
-fn last_line(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).trim_end().lines().last().unwrap().to_owned()
-}
-
 #[test]
 fn all_is_every_block_one_after_another() {
-    let folder = TempDir::new().unwrap();
-    let output = run_into(folder.path(), &["--block", "all"]);
-    assert_code(&output, 0);
+    let place = Place::new();
+    let printed = place.exits(0, &format!("{SHORT} out --block all"));
     let mut sorted = [names(), vec!["report.html"]].concat();
     sorted.sort_unstable();
-    assert_eq!(entries(folder.path()), sorted);
+    assert_eq!(place.names("out"), sorted);
     // The index page has a row for each block, which leads to its page.
-    let seen = looked_at(folder.path(), "dll");
+    let seen = looked_at(&place.path("out"), "dll");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"PASS".into(), &"good".into()));
     assert_eq!(seen["facts"][0], "5 of 5 blocks passed");
     assert_eq!(seen["lists"]["blocks"]["left"], serde_json::json!(["dll"]));
     assert_eq!(seen["files"]["count"], 5);
     assert_is_for_anyone(&seen);
     // `cosim report` writes it again.
-    let page = folder.path().join("report.html");
-    let first = fs::read(&page).unwrap();
-    fs::remove_file(&page).unwrap();
-    assert_eq!(code(&run(["report", folder.path().to_str().unwrap()])), 0);
-    assert!(fs::read(&page).unwrap() == first, "the same bytes");
+    let first = place.text("out/report.html");
+    fs::remove_file(place.path("out/report.html")).unwrap();
+    place.exits(0, "report out");
+    assert!(place.text("out/report.html") == first, "the same bytes");
     let words: Vec<String> = names().iter().map(|name| format!("{name} passed")).collect();
-    assert_eq!(last_line(&output), format!("PASS  {} blocks: {}", words.len(), words.join(", ")));
+    let last = format!("PASS  {} blocks: {}\n", words.len(), words.join(", "));
+    assert!(printed.contains(&last), "{printed}");
     let mut from = 0;
     for name in names() {
-        let results = json(&folder.path().join(name).join("results.json"));
+        let results = place.json(&format!("out/{name}/results.json"));
         assert_eq!((&results["run"]["block"], &results["passed"]), (&name.into(), &true.into()));
         let summary = format!("PASS  {name}, seed 1");
-        let at = text(&output)[from..].find(&summary);
-        from += at.unwrap_or_else(|| panic!("{summary} is missing: {}", text(&output)));
+        let at = printed[from..].find(&summary);
+        from += at.unwrap_or_else(|| panic!("{summary} is missing: {printed}"));
     }
 }
 
+/// A folder with anything else is not replaced.
 #[test]
 fn several_are_run_as_each_alone_and_once() {
-    let folder = TempDir::new().unwrap();
-    let both = folder.path().join("both");
-    let output = run_into(&both, &["--block", "qp,dll", "--block", "qp", "--format", "json"]);
-    assert_code(&output, 0);
-    let summaries: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let blocks: Vec<&Value> = summaries.iter().map(|summary| &summary["run"]["block"]).collect();
-    assert_eq!(blocks, ["qp", "dll"]);
+    let place = Place::new();
+    let summaries = place.json_of(0, &format!("{SHORT} both --block qp,dll --block qp"));
+    let blocks = summaries.as_array().unwrap().iter().map(|summary| &summary["run"]["block"]);
+    assert_eq!(blocks.collect::<Vec<_>>(), ["qp", "dll"]);
     for block in ["qp", "dll"] {
-        let alone = folder.path().join(block);
-        assert_code(&run_into(&alone, &["--block", block]), 0);
-        let results = |folder: &Path| fs::read(folder.join("results.json")).unwrap();
-        assert_eq!(results(&alone), results(&both.join(block)), "{block}: the same bytes");
+        place.exits(0, &format!("{SHORT} {block} --block {block}"));
+        let [one, other] = ["", "both/"].map(|of| place.text(&format!("{of}{block}/results.json")));
+        assert!(one == other, "{block}: the same bytes");
     }
+    let again = format!("{SHORT} both --block dll,qp");
+    place.fails("E0602", "", &again);
+    place.exits(0, &format!("{again} --force"));
+    place.write("both/notes.txt", "mine");
+    place.fails("E0602", "`notes.txt`", &format!("{again} --force"));
+    assert_eq!(place.names("both"), ["dll", "notes.txt", "qp", "report.html"]);
 }
 
 /// Neither the first block nor any other one is run in place of the one that the user means.
 #[test]
 fn none_of_several_is_the_default() {
-    let folder = TempDir::new().unwrap();
+    let place = Place::new();
     let rtl = project().join("rtl/qp").display().to_string();
-    let commands: [&[&str]; 8] = [
-        &["run", "--cases", "1"],
-        &["run", "--rtl", &rtl],
-        &["watch", "--rtl", &rtl],
-        &["mutate", "--mutants", "1"],
-        &["mutate", "--golden"],
-        &["prove"],
-        &["bench"],
-        &["diff", "built-in", &rtl],
-    ];
-    for command in commands {
+    for line in [
+        "run --cases 1",
+        "run --rtl RTL",
+        "watch --rtl RTL",
+        "mutate --mutants 1",
+        "mutate --golden",
+        "prove",
+        "bench",
+        "diff built-in RTL",
+    ] {
         // Outside of any crate, and in the crate of several blocks.
-        for place in [folder.path(), project()] {
-            let output = cosim().current_dir(place).args(command).output().unwrap();
+        for folder in [place.path("").as_path(), project()] {
+            let line = line.replace("RTL", &rtl);
+            let output = cosim().current_dir(folder).args(line.split(' ')).output().unwrap();
             for name in names().into_iter().chain(["all"]) {
                 assert_error_at(&output, "E0109", &format!("--block {name}"));
             }
         }
     }
-    assert_eq!(entries(folder.path()), [""; 0], "nothing is written");
+    assert_eq!(place.names(""), [""; 0], "nothing is written");
     // A vector and a case name their block.
-    let vector = project().join("vectors/qp/").display().to_string();
-    let output = run_in(folder.path(), &["replay", "--quiet", &vector]);
-    assert_code(&output, 0);
-    let case = ["run", "--case", "qp/spec/drain/0", "--out", "out"];
-    assert_code(&cosim().current_dir(folder.path()).args(case).output().unwrap(), 0);
+    place.exits(0, &format!("replay --quiet {}", project().join("vectors/qp/").display()));
+    place.exits(0, "run --case qp/spec/drain/0 --out alone");
+    // A case may be of any of several: one block, no folder below.
+    place.exits(0, "run --block all --case qp/spec/drain/0 --out out");
+    assert!(place.has("out/results.json"));
 }
 
 #[test]
 fn options_invalid_for_one_block_are_refused_before_any_run() {
-    for (arguments, number, words) in [
-        (&["--block", "qp,nothing"][..], "E0102", "`nothing`"),
-        (&["--block", "all", "--fixes", "repaired"], "E0103", "block qp: --fixes: "),
-        (&["--block", "all", "--scenario", "rollover"], "E0105", "block thread2: "),
-        (&["--block", "dll,qp", "--parameter", "REPLAY_DEPTH=4"], "E0104", "block qp: --parameter"),
-        (&["--block", "dll,qp", "--case", "thread2/spec/ring/0"], "E0106", "--block"),
+    let place = Place::new();
+    for (options, number, words) in [
+        ("--block qp,nothing", "E0102", "`nothing`"),
+        ("--block all --fixes repaired", "E0103", "block qp: --fixes: "),
+        ("--block all --scenario rollover", "E0105", "block thread2: "),
+        ("--block dll,qp --parameter REPLAY_DEPTH=4", "E0104", "block qp: --parameter"),
+        ("--block dll,qp --case thread2/spec/ring/0", "E0106", "--block"),
     ] {
-        let folder = TempDir::new().unwrap();
-        let out = folder.path().join("out");
-        let arguments = [&["run", "--out", out.to_str().unwrap()], arguments].concat();
-        let output = run(&arguments);
-        assert_error_at(&output, number, words);
-        assert!(!out.exists(), "{arguments:?}: nothing is written");
+        place.fails(number, words, &format!("run --out out {options}"));
+        assert!(!place.has("out"), "{options}: nothing is written");
     }
 }
 
 #[test]
-fn a_case_may_be_of_any_of_them() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("out");
-    let case = ["run", "--block", "all", "--case", "qp/spec/drain/0", "--out"];
-    assert_code(&run(case.iter().chain(&[out.to_str().unwrap()])), 0);
-    assert!(out.join("results.json").is_file(), "one block: no folder below");
-}
-
-#[test]
 fn one_that_fails_fails_the_regression_and_the_others_run() {
-    let patch = project().join("tests/bad_rtl/dll/13-skip-missing.patch");
-    let copy = patched_rtl(&patch);
-    let rtl = copy.path().join("rtl");
-    let folder = TempDir::new().unwrap();
-    let output = run([
-        "run",
-        "--block",
-        "dll,qp",
-        "--rtl",
-        rtl.to_str().unwrap(),
-        "--fixes",
-        "spec",
-        "--max-failures",
-        "1",
-        "--no-shrink",
-        "--no-waves",
-        "--quiet",
-        "--out",
-        folder.path().to_str().unwrap(),
-    ]);
-    assert_code(&output, 1);
-    assert_eq!(last_line(&output), "FAIL  2 blocks: dll failed, qp passed");
-    assert_eq!(json(&folder.path().join("qp/results.json"))["passed"], true);
-}
-
-#[test]
-fn a_folder_with_anything_else_is_left_as_it_is() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path();
-    let both = ["--block", "dll,qp"];
-    assert_eq!(code(&run_into(out, &both)), 0);
-    let output = run_into(out, &both);
-    assert_error(&output, "E0602");
-    assert_eq!(code(&run_into(out, &[&both[..], &["--force"]].concat())), 0);
-    fs::write(out.join("notes.txt"), "mine").unwrap();
-    let output = run_into(out, &[&both[..], &["--force"]].concat());
-    assert_error_at(&output, "E0602", "`notes.txt`");
-    assert_eq!(entries(out), ["dll", "notes.txt", "qp", "report.html"]);
+    let place = Place::with_bug("dll/13-skip-missing");
+    let run = "run --block dll,qp --rtl rtl --fixes spec --max-failures 1 --quiet";
+    let printed = place.exits(1, &format!("{run} --no-shrink --no-waves --out out"));
+    assert!(printed.contains("FAIL  2 blocks: dll failed, qp passed\n"), "{printed}");
+    assert_eq!(place.json("out/qp/results.json")["passed"], true);
 }
 
 #[test]
 fn without_out_they_lie_below_one_folder_of_runs() {
-    let folder = TempDir::new().unwrap();
-    assert_code(&run_in(folder.path(), &[&["run", "--block", "qp,dll"], &SHORT[..]].concat()), 0);
-    let runs = folder.path().join("runs");
-    let names = entries(&runs);
+    let place = Place::new();
+    place.exits(0, "run --block qp,dll --cases 2 --packets 3");
+    let names = place.names("runs");
     assert!(names[1].starts_with("qp+dll-1-"), "{names:?}");
     assert_eq!(names[0], "latest");
-    assert_eq!(entries(&runs.join("latest")), ["dll", "qp", "report.html"]);
+    assert_eq!(place.names("runs/latest"), ["dll", "qp", "report.html"]);
 }
 
 /// Joining compiles nothing again: the blocks are the same objects, and the identity changes with

@@ -1,19 +1,16 @@
 //! `cosim watch`: what counts as a save, and what is printed for it.
 
-use crate::common::{code, copy_rtl, program, run_in, text};
+use crate::common::{Place, copy_rtl};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
-use tempfile::TempDir;
 
-/// Path within the RTL folder.
-const FILE: &str = "thread2/ReqRecvCore_Thread_2.v";
+const FILE: &str = "rtl/thread2/ReqRecvCore_Thread_2.v";
 
 /// A correct line, and the same line with a bug.
 const RIGHT: &str = "rq_offset_din     = rq_offset_wen ? rq_offset_new";
@@ -27,36 +24,31 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A running `cosim watch`, and its folder.
 struct Watching {
-    folder: TempDir,
+    place: Place,
     child: Child,
     /// The lines of its output.
     printed: Receiver<String>,
     errors: ChildStderr,
 }
 
+fn copied_rtl() -> Place {
+    let place = Place::new();
+    copy_rtl(&place.path("rtl"));
+    place
+}
+
 impl Watching {
     /// Watches a copy of the RTL in `rtl`.
     fn new(what: &str) -> Self {
-        let folder = TempDir::new().unwrap();
-        copy_rtl(&folder.path().join("rtl"));
-        let mut child = program()
-            .current_dir(folder.path())
-            .args(["watch", "--rtl", what, "--fixes", "spec", "--cases", "4", "--packets", "40"])
-            .args(["--block", "thread2"])
-            .args(["--scenario", "default", "--no-shrink", "--no-waves"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let place = copied_rtl();
+        let options = "--cases 4 --packets 40 --scenario default --no-shrink --no-waves";
+        let mut command = place.command(&format!("watch --rtl {what} --fixes spec {options}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (sender, printed) = channel();
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let errors = child.stderr.take().unwrap();
-        Self { folder, child, printed, errors }
-    }
-
-    fn rtl(&self) -> PathBuf {
-        self.folder.path().join("rtl")
+        Self { place, child, printed, errors }
     }
 
     /// The next line of output. The test fails if the program ends first.
@@ -86,15 +78,10 @@ impl Watching {
         line
     }
 
-    fn text(&self) -> String {
-        fs::read_to_string(self.rtl().join(FILE)).unwrap()
-    }
-
     /// Saves the file as editors do: writes a new file and renames it.
     fn save(&self, text: &str) {
-        let new = self.rtl().join("new~");
-        fs::write(&new, text).unwrap();
-        fs::rename(new, self.rtl().join(FILE)).unwrap();
+        self.place.write("rtl/new~", text);
+        fs::rename(self.place.path("rtl/new~"), self.place.path(FILE)).unwrap();
     }
 
     /// Sends ^C. Returns the exit code and the remaining output.
@@ -115,58 +102,50 @@ impl Drop for Watching {
     }
 }
 
-/// A text with one replacement.
-fn with_bug(text: &str, from: &str, to: &str) -> String {
-    assert!(text.contains(from), "no `{from}`");
-    text.replacen(from, to, 1)
-}
-
 /// One long session, as in practice.
 #[test]
 fn every_save_is_one_run_and_says_what_changed() {
     let mut watching = Watching::new("rtl");
-    let good = watching.text();
+    let good = watching.place.text(FILE);
     let first = watching.verdict(1, "PASS  thread2");
     assert!(first.contains("0 of them failed") && !first.contains("before"), "{first}");
 
-    let bug = with_bug(&good, RIGHT, BUG);
+    assert!(good.contains(RIGHT), "no `{RIGHT}`");
+    let bug = good.replacen(RIGHT, BUG, 1);
     watching.save(&bug);
     let failed = watching.verdict(2, "FAIL  thread2");
     assert!(failed.contains("cycles/s, ") && failed.contains(" before)"), "{failed}");
     let new = watching.group("new");
-    assert!(
-        new.contains("mismatch-rq_offset_din-UPDATE_RQ_s") && new.contains("runs/watch-thread2/"),
-        "{new}"
-    );
+    let signature = "mismatch-rq_offset_din-UPDATE_RQ_s";
+    assert!(new.contains(signature) && new.contains("runs/watch-thread2/"), "{new}");
 
     // A syntax error is reported, and the program waits for the next save.
-    watching.save(&with_bug(&good, "endmodule", "endmodul"));
+    watching.save(&good.replacen("endmodule", "endmodul", 1));
     watching.verdict(3, "NOT RUN");
     while watching.line() != WAITING {}
 
     // Written in place, with another comment: the bug is still there.
-    fs::write(watching.rtl().join(FILE), format!("{bug}// still\n")).unwrap();
+    watching.place.write(FILE, &format!("{bug}// still\n"));
     watching.verdict(4, "FAIL");
     watching.group("still");
 
     watching.save(&good);
     watching.verdict(5, "PASS");
     let gone = watching.group("gone");
-    assert!(gone.contains("mismatch-rq_offset_din-UPDATE_RQ_s"), "{gone}");
+    assert!(gone.contains(signature), "{gone}");
 
     // Two files in one save: another folder replaces this one.
-    let other = watching.folder.path().join("other");
+    let [rtl, other] = ["rtl", "other"].map(|name| watching.place.path(name));
     copy_rtl(&other);
-    fs::write(other.join(FILE), &bug).unwrap();
-    fs::write(other.join("extra.vh"), "// nothing\n").unwrap();
-    let exchange = RenameFlags::EXCHANGE;
-    renameat_with(CWD, &other, CWD, watching.rtl(), exchange).unwrap();
+    watching.place.write(&FILE.replace("rtl/", "other/"), &bug);
+    watching.place.write("other/extra.vh", "// nothing\n");
+    renameat_with(CWD, &other, CWD, &rtl, RenameFlags::EXCHANGE).unwrap();
     watching.verdict(6, "FAIL");
     watching.group("new");
 
     // An editor's own files are no save.
-    fs::write(watching.rtl().join(".x.swp"), "").unwrap();
-    fs::write(watching.rtl().join("4913"), "").unwrap();
+    watching.place.write("rtl/.x.swp", "");
+    watching.place.write("rtl/4913", "");
     watching.save(&good);
     watching.verdict(7, "PASS");
     watching.group("gone");
@@ -178,36 +157,32 @@ fn every_save_is_one_run_and_says_what_changed() {
 /// A single file: its folder is watched, because saving by renaming creates a new file.
 #[test]
 fn a_replaced_file_is_still_watched() {
-    let mut watching = Watching::new(&format!("rtl/{FILE}"));
+    let mut watching = Watching::new(FILE);
     watching.verdict(1, "PASS");
     for number in 2..4 {
-        watching.save(&format!("{}// {number}\n", watching.text()));
+        watching.save(&format!("{}// {number}\n", watching.place.text(FILE)));
         watching.verdict(number, "PASS");
     }
     // Included files count, too.
-    let header = watching.rtl().join("thread2/ReqRecvCore_Thread_2.vh");
-    let text = fs::read_to_string(&header).unwrap();
-    fs::write(&header, text + "// saved\n").unwrap();
+    let header = "rtl/thread2/ReqRecvCore_Thread_2.vh";
+    watching.place.write(header, &(watching.place.text(header) + "// saved\n"));
     watching.verdict(4, "PASS");
     assert_eq!(watching.interrupt().0, 130);
 }
 
 #[test]
 fn rtl_that_cannot_be_watched_is_refused() {
-    let folder = TempDir::new().unwrap();
-    copy_rtl(&folder.path().join("rtl"));
-    fs::create_dir(folder.path().join("mine")).unwrap();
-    fs::write(folder.path().join("mine/file"), "mine").unwrap();
-    for (arguments, expected) in [
-        (&["watch"][..], "no RTL to watch"),
-        (&["watch", "--rtl", "built-in"], "no RTL to watch"),
-        (&["watch", "--rtl", "none"], "none"),
-        (&["watch", "--rtl", "rtl", "--scenario", "none"], "none"),
-        (&["watch", "--rtl", "rtl", "--cases", "1", "--out", "mine"], "mine"),
+    let place = copied_rtl();
+    place.write("mine/file", "mine");
+    for (options, words) in [
+        ("", "no RTL to watch"),
+        ("--rtl built-in", "no RTL to watch"),
+        ("--rtl none", "none"),
+        ("--rtl rtl --scenario none", "none"),
+        ("--rtl rtl --cases 1 --out mine", "mine"),
     ] {
-        let output = run_in(folder.path(), arguments);
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
-        assert!(text(&output).contains(expected), "{arguments:?}: {}", text(&output));
+        let printed = place.exits(2, &format!("watch {options}"));
+        assert!(printed.contains(words), "{options}: {printed}");
     }
-    assert_eq!(fs::read_dir(folder.path().join("mine")).unwrap().count(), 1);
+    assert_eq!(place.names("mine"), ["file"]);
 }
