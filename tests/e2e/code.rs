@@ -1,95 +1,77 @@
 //! Code coverage of the RTL: `cosim run --coverage`, its output, and tools that read it.
 
-use crate::common::{assert_code, changed_rtl, json, run, run_in, text};
+use crate::common::{Place, assert_code};
 use cosim::PROGRAM;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
-use tempfile::TempDir;
 
 /// All files that must be reproducible.
-fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+fn written(place: &Place, run: &str) -> BTreeMap<String, String> {
     let names = ["coverage.info", "coverage.json", "results.json"].map(str::to_owned);
-    let sources = fs::read_dir(folder.join("sources")).unwrap();
-    let sources =
-        sources.map(|entry| format!("sources/{}", entry.unwrap().file_name().to_string_lossy()));
-    let all = names.into_iter().chain(sources);
-    all.map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect()
+    let sources = place.names(&format!("{run}/sources"));
+    let all = names.into_iter().chain(sources.iter().map(|name| format!("sources/{name}")));
+    all.map(|name| (name.clone(), place.text(&format!("{run}/{name}")))).collect()
 }
 
-fn qp(out: &Path, arguments: &[&str]) -> String {
-    let fixed = ["run", "--block", "qp", "--coverage", "--cases", "6", "--out"];
-    let output = run(fixed.iter().chain(&[out.to_str().unwrap()]).chain(arguments));
-    assert_code(&output, 0);
-    text(&output)
+const COVERED: &str = "run --block qp --coverage --cases 6";
+
+/// What a covered run of RTL with a change prints.
+fn changed(from: &str, to: &str) -> String {
+    let place = Place::with_change("QpStateCtrl.sv", from, to);
+    place.exits(0, &format!("{COVERED} --out out --rtl rtl --details"))
 }
 
 #[test]
 fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them() {
-    let folder = TempDir::new().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let printed = qp(&at("one"), &["--threads", "1"]);
+    let place = Place::new();
+    let printed = place.exits(0, &format!("{COVERED} --out one --threads 1"));
     assert!(printed.contains("\n  RTL: lines "), "{printed}");
-    qp(&at("two"), &["--threads", "2"]);
-    assert_eq!(written(&at("one")), written(&at("two")));
-    // Replacing a run removes all of its files.
-    qp(&at("two"), &["--threads", "2", "--force"]);
-    for (name, shard) in [("part-1", "1/2"), ("part-2", "2/2")] {
-        qp(&at(name), &["--shard", shard]);
+    for words in [
+        "two --threads 2",
+        // Replacing a run removes all of its files.
+        "two --threads 2 --force",
+        "part-1 --shard 1/2",
+        "part-2 --shard 2/2",
+    ] {
+        place.exits(0, &format!("{COVERED} --out {words}"));
     }
-    let merged = run_in(folder.path(), &["merge", "part-2", "part-1", "--out", "whole"]);
-    assert_code(&merged, 0);
-    assert_eq!(written(&at("one")), written(&at("whole")));
-    // The merged databases of the shards have the same coverage as the whole.
-    let report = |databases: &[&str]| {
-        let output =
-            run_in(folder.path(), &[&["cover", "report", "--format", "lcov"], databases].concat());
+    place.exits(0, "merge part-2 part-1 --out whole");
+    for other in ["two", "whole"] {
+        assert_eq!(written(&place, "one"), written(&place, other));
+    }
+    // The merged databases of the shards have the same coverage as the whole. No case counts twice.
+    for databases in ["part-1 part-2", "whole part-2 one"] {
+        let output = place.run(&format!("cover report --format lcov {databases}"));
         assert_code(&output, 0);
-        output.stdout
-    };
-    let info = fs::read(at("one").join("coverage.info")).unwrap();
-    assert_eq!(report(&["part-1", "part-2"]), info);
-    assert_eq!(report(&["whole", "part-2", "one"]), info, "no case counts twice");
-    let reported = text(&run_in(folder.path(), &["cover", "report", "one"]));
+        assert!(output.stdout == place.text("one/coverage.info").into_bytes(), "{databases}");
+    }
+    let reported = place.exits(0, "cover report one");
     assert!(reported.contains("spec: lines "), "{reported}");
     // The database conforms to its schema.
-    let schema = serde_json::from_slice(&run(["schema", "coverage"]).stdout).unwrap();
+    let schema = serde_json::from_slice(&place.run("schema coverage").stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    assert!(validator.is_valid(&json(&at("one").join("coverage.json"))));
+    assert!(validator.is_valid(&place.json("one/coverage.json")));
     // The page contains the text of the RTL, escaped.
-    let page = fs::read_to_string(at("one").join("report.html")).unwrap();
-    assert!(
-        page.contains("hw_state_d  = hw_state;") && page.contains("answer_valid &lt;= cmd_taken;")
-    );
+    let page = place.text("one/report.html");
+    for code in ["hw_state_d  = hw_state;", "answer_valid &lt;= cmd_taken;"] {
+        assert!(page.contains(code), "{code}");
+    }
     // lcov reads the file in the run directory.
-    let genhtml = Command::new("genhtml")
-        .args(["--branch-coverage", "--output-directory", "html", "coverage.info"])
-        .current_dir(at("one"))
-        .output()
-        .expect("scripts/test installs lcov");
-    let printed =
-        String::from_utf8_lossy(&genhtml.stdout) + String::from_utf8_lossy(&genhtml.stderr);
-    assert!(genhtml.status.success(), "{printed}");
-    let shown =
-        fs::read_to_string(at("one").join("html/sources/QpStateCtrl.sv.gcov.html")).unwrap();
-    assert!(shown.contains("qp_written"), "{shown}");
+    let mut genhtml = Command::new("genhtml");
+    genhtml.args(["--branch-coverage", "--output-directory", "html", "coverage.info"]);
+    let output = genhtml.current_dir(place.path("one")).output();
+    assert_code(&output.expect("scripts/test installs lcov"), 0);
+    let shown = fs::read(place.path("one/html/sources/QpStateCtrl.sv.gcov.html")).unwrap();
+    assert!(String::from_utf8_lossy(&shown).contains("qp_written"));
 }
 
 #[test]
 fn a_line_that_no_case_reaches_is_an_uncovered_point_of_user_rtl() {
-    let rtl = changed_rtl(
-        "QpStateCtrl.sv",
-        "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;",
-        "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;\n      if (rst) answer_valid <= 1'b1;",
-    );
-    let folder = TempDir::new().unwrap();
-    let printed =
-        qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
-    assert!(
-        printed.contains("not reached: QpStateCtrl.sv:255, branch if, profile spec"),
-        "{printed}"
-    );
+    let line = "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;";
+    let printed = changed(line, &format!("{line}\n      if (rst) answer_valid <= 1'b1;"));
+    let point = "not reached: QpStateCtrl.sv:255, branch if, profile spec";
+    assert!(printed.contains(point), "{printed}");
 }
 
 /// `cosim cover close` proves what no case reaches; a waiver by hand would hide a point.
@@ -103,55 +85,44 @@ fn no_block_waives_a_point_of_its_code() {
 /// Verilator 5.006 tests the result of the function before it calls it where it splits a block.
 #[test]
 fn what_a_function_decides_is_counted() {
-    let rtl = changed_rtl(
-        "QpStateCtrl.sv",
+    let printed = changed(
         "  assign rsp_valid = answer_valid;",
         "  logic toggles;\n  always_ff @(posedge clk) begin\n    \
          if (cmd_valid && is_reliable(cmd_service)) toggles <= !toggles;\n  end\n  \
          assign rsp_valid = answer_valid;",
     );
-    let folder = TempDir::new().unwrap();
-    let printed =
-        qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
     assert!(!printed.contains("not reached"), "{printed}");
     assert!(printed.contains("branches 100 % of 32"), "{printed}");
 }
 
 #[test]
 fn code_coverage_without_support_is_refused() {
-    for (arguments, expected) in [
-        (vec!["--simulator", "icarus"], "--simulator icarus"),
-        (vec!["--case", "qp/spec/drain/1"], "--case"),
-    ] {
-        let output = run(["run", "--block", "qp", "--coverage"].iter().chain(&arguments));
-        assert_code(&output, 2);
-        assert!(text(&output).contains(expected), "{}", text(&output));
+    for words in ["--simulator icarus", "--case qp/spec/drain/1"] {
+        let printed = Place::new().exits(2, &format!("run --block qp --coverage {words}"));
+        assert!(printed.contains(words.split(' ').next().unwrap()), "{printed}");
     }
 }
 
 /// The second statement never holds: no answer is valid in reset.
 #[test]
 fn cover_statements_of_the_rtl_are_a_group_of_their_own() {
-    let rtl = changed_rtl(
+    let place = Place::with_change(
         "QpStateCtrl.sv",
         "  assign rsp_valid = answer_valid;",
         "  taken: cover property (@(posedge clk) cmd_valid && cmd_ready);\n  \
          never: cover property (@(posedge clk) rst && rsp_valid);\n  assign rsp_valid = answer_valid;",
     );
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("out");
-    let plain = qp(&folder.path().join("plain"), &[]);
+    let plain = place.exits(0, &format!("{COVERED} --out plain"));
     assert!(!plain.contains("cover statements"), "{plain}");
     // Other versions leave them out together with assertions.
-    let more = if plain.contains("Verilator 5.006,") { &[][..] } else { &["--assertions"] };
-    let printed = qp(&out, &[&["--rtl", rtl.path().to_str().unwrap()], more].concat());
+    let more = if plain.contains("Verilator 5.006,") { "" } else { "--assertions" };
+    let printed = place.exits(0, &format!("{COVERED} --rtl rtl --out out {more}"));
     assert!(printed.contains("cover statements 50.0 % of 2"), "{printed}");
-    let database = fs::read_to_string(out.join("coverage.json")).unwrap();
+    let database: String = place.text("out/coverage.json").split_whitespace().collect();
     for label in ["taken", "never"] {
-        let one = database.split_whitespace().collect::<String>();
-        assert!(one.contains(&format!("\"cover\",\"{label}\"")), "{label}");
+        assert!(database.contains(&format!("\"cover\",\"{label}\"")), "{label}");
     }
-    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    let page = place.text("out/report.html");
     let cases = page.split("cover taken</code>: ").nth(1).unwrap().split('<').next().unwrap();
     assert!(cases.parse::<u64>().is_ok_and(|cases| cases > 0), "{cases}");
     assert!(page.contains("cover never</code>: 0"), "{page}");

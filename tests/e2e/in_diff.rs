@@ -1,36 +1,21 @@
 //! `cosim mutate --in-diff`: mutants only in lines that a change touches.
 
-use crate::common::{assert_code, copy_rtl, cosim};
-use serde_json::Value;
-use std::fs;
-use std::path::Path;
-use tempfile::TempDir;
-
-/// Copies the RTL of `qp`, with a replacement in one file.
-fn rtl(to: &Path, from: &str, with: &str) {
-    copy_rtl(to);
-    let file = to.join("qp/QpStateCtrl.sv");
-    let text = fs::read_to_string(&file).unwrap();
-    assert!(text.contains(from), "{from}");
-    fs::write(file, text.replacen(from, with, 1)).unwrap();
-}
+use crate::common::{Place, copy_rtl};
+use serde_json::{Value, json};
 
 #[test]
 #[ignore = "slow: compiles a model with mutants"]
 fn each_mutant_is_in_a_line_that_changed() {
-    let folder = TempDir::new().unwrap();
-    let here = folder.path();
-    rtl(&here.join("old"), "", "");
-    rtl(&here.join("sum"), "evt_tail + PTR_ONE", "PTR_ONE + evt_tail");
-    rtl(&here.join("comment"), "case (hw_kind)", "case (hw_kind) // changed\n");
-    let mutate = |new: &str| -> Value {
-        let command = ["mutate", "--block", "qp", "--mutants", "6", "--cases", "2", "--no-judge"];
-        let options = ["--format", "json", "--out", "mutants", "--force", "--in-diff", "old/qp"];
-        let mut cosim = cosim();
-        let cosim = cosim.current_dir(here).args(command).args(options);
-        let output = cosim.arg("--rtl").arg(format!("{new}/qp")).output().unwrap();
-        assert_code(&output, 0);
-        serde_json::from_slice(&output.stdout).unwrap()
+    let place = Place::new();
+    for folder in ["old", "sum", "comment"] {
+        copy_rtl(&place.path(folder));
+    }
+    let file = "qp/QpStateCtrl.sv";
+    place.edit(&format!("sum/{file}"), "evt_tail + PTR_ONE", "PTR_ONE + evt_tail");
+    place.edit(&format!("comment/{file}"), "case (hw_kind)", "case (hw_kind) // changed\n");
+    let mutate = |new: &str| {
+        let mutate = "mutate --block qp --mutants 6 --cases 2 --no-judge --out mutants --force";
+        place.json_of(0, &format!("{mutate} --in-diff old/qp --rtl {new}/qp"))
     };
     let report = mutate("sum");
     let lines = report["run"]["in_diff"]["lines"].as_array().unwrap();
@@ -42,5 +27,5 @@ fn each_mutant_is_in_a_line_that_changed() {
         let sources = mutant["sources"].as_array().unwrap();
         assert!(sources.iter().any(|source| lines.contains(&at(source).into())), "{mutant}");
     }
-    assert_eq!(mutate("comment"), serde_json::json!([]), "no mutant is in a changed line");
+    assert_eq!(mutate("comment"), json!([]), "no mutant is in a changed line");
 }
