@@ -12,7 +12,7 @@ mod lost;
 mod sandbox;
 
 use crate::common::{
-    assert_code, below_build, cases, code, cosim, files, json, program, project, text, wait_until,
+    Place, assert_code, below_build, cases, files, json, project, text, wait_until,
 };
 use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,11 +22,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Write, pipe};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 const HARM: &str = r#"
 `systemc_header
@@ -159,78 +159,75 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// Arguments of a run of a few cases of one scenario into a folder.
-fn run_arguments(out: &Path) -> Vec<String> {
-    let rtl = RTL.to_str().unwrap();
-    let fixed = ["run", "--block", "thread2", "--scenario", "smoke", "--fixes", "spec"];
-    let rest = ["--packets", "64", "--rtl", rtl, "--out"];
-    fixed
-        .iter()
-        .chain(&rest)
-        .map(|word| (*word).to_owned())
-        .chain([out.to_str().unwrap().to_owned()])
-        .collect()
+/// Variables that select a harm.
+type Harm<'a> = &'a [(&'a str, &'a str)];
+
+/// A command on that RTL. RTL that writes files cannot run in a sandbox.
+fn command(place: &Place, line: &str, harm: Harm) -> Command {
+    let mut command = place.command(&format!("{line} --rtl {}", RTL.display()));
+    if harm.iter().any(|(name, _)| ["HARM_MARK", "HARM_ONCE"].contains(name)) {
+        command.arg("--no-sandbox");
+    }
+    command.envs(harm.iter().copied());
+    command
 }
 
-fn run(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Output {
-    let mut command = cosim();
-    command.args(run_arguments(out)).args(more).args(marks(environment));
-    command.envs(environment.iter().copied()).output().expect("the program runs")
+fn output(place: &Place, line: &str, harm: Harm) -> Output {
+    command(place, line, harm).output().expect("the program runs")
 }
 
-/// RTL that writes files cannot run in a sandbox.
-fn marks(environment: &[(&str, &str)]) -> Option<&'static str> {
-    let writes = environment.iter().any(|(name, _)| ["HARM_MARK", "HARM_ONCE"].contains(name));
-    writes.then_some("--no-sandbox")
+/// [`output`], whose exit code must be `code`, and which must contain `words`.
+#[track_caller]
+fn exits(place: &Place, code: i32, words: &str, line: &str, harm: Harm) {
+    let output = output(place, line, harm);
+    assert_code(&output, code);
+    assert!(text(&output).contains(words), "{line} {harm:?}: {}", text(&output));
 }
 
-/// The hang timeout: short if a hang is expected, otherwise long enough for a busy machine.
-fn progress_timeout(environment: &[(&str, &str)]) -> &'static str {
-    let hangs = environment.iter().any(|(_, harm)| ["spin", "stop"].contains(harm));
-    if hangs { "1s" } else { "5m" }
-}
+/// A run of a few cases of one scenario.
+const RUN: &str = "run --scenario smoke --fixes spec --packets 64 --out";
 
-fn on_vector(command: &str, vector: &Path, environment: &[(&str, &str)]) -> Output {
-    let rtl = RTL.to_str().unwrap();
-    let mut program = cosim();
-    program.args([command, vector.to_str().unwrap(), "--rtl", rtl]);
-    program.args(["--stuck-after", progress_timeout(environment), "--memory-limit", "512M"]);
-    program.envs(environment.iter().copied()).output().expect("the program runs")
+/// Limits of memory and of the time without progress: short if a hang is expected, otherwise long
+/// enough for a busy machine.
+fn limits(harm: Harm) -> &'static str {
+    match harm.iter().any(|(_, kind)| ["spin", "stop"].contains(kind)) {
+        true => "--memory-limit 512M --stuck-after 1s",
+        false => "--memory-limit 512M --stuck-after 5m",
+    }
 }
 
 /// Checks every command on a model with this harm.
-fn is_a_verdict(harm: &str, expected: &str) {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let environment = [("HARM", harm)];
-    let limits = ["--stuck-after", progress_timeout(&environment), "--memory-limit", "512M"];
-    let output = run(&out, &environment, &[&["--cases", "2"][..], &limits].concat());
-    assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
-    assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
-    assert!(text(&output).contains("FAIL"), "{harm}: {}", text(&output));
-    assert_eq!(cases(&json(&out.join("results.json"))).len(), 2, "{harm}");
-    let vectors = files(&out.join("failures"), "json");
-    let (originals, vectors): (Vec<PathBuf>, Vec<PathBuf>) =
-        vectors.into_iter().partition(|path| path.to_str().unwrap().ends_with(".original.json"));
-    assert_eq!(vectors.len(), 2, "{harm}: each has its vector");
+fn is_a_verdict(kind: &str, expected: &str) {
+    let place = Place::new();
+    let harm = &[("HARM", kind)][..];
+    let output = output(&place, &format!("{RUN} run --cases 2 {}", limits(harm)), harm);
+    assert_code(&output, 1);
+    for words in [expected, "FAIL"] {
+        assert!(text(&output).contains(words), "{kind}: {}", text(&output));
+    }
+    assert_eq!(cases(&place.json("run/results.json")).len(), 2, "{kind}");
+    let (originals, vectors): (Vec<String>, Vec<String>) =
+        place.vectors("run").into_iter().partition(|path| path.ends_with(".original.json"));
+    assert_eq!(vectors.len(), 2, "{kind}: each has its vector");
     // Hangs are not shrunk, because each candidate would take the full timeout.
     let is_shrunk = !expected.starts_with("hang");
-    assert_eq!(originals.len(), usize::from(is_shrunk), "{harm}: the first is shrunk");
+    assert_eq!(originals.len(), usize::from(is_shrunk), "{kind}: the first is shrunk");
     if is_shrunk {
-        let small = json(&originals[0].with_extension("").with_extension("json"));
+        let small = place.json(&originals[0].replace(".original", ""));
         let packets = small["stimulus"]["traffic"]["packets"].as_array().unwrap();
         // A packet takes at least three cycles.
-        assert!(packets.len() < 8, "{harm} comes in cycle 20, {} packets", packets.len());
+        assert!(packets.len() < 8, "{kind} comes in cycle 20, {} packets", packets.len());
     }
-    for (command, expected_code) in
-        [("replay", 1), ("explain", 1), ("shrink", u8::from(!is_shrunk))]
-    {
-        let output = on_vector(command, &vectors[0], &environment);
-        assert_eq!(code(&output), i32::from(expected_code), "{harm} {command}: {}", text(&output));
-        assert!(text(&output).contains(expected), "{harm} {command}: {}", text(&output));
+    let without: Harm = &[];
+    for (command, code, words, harm) in [
+        ("replay", 1, expected, harm),
+        ("explain", 1, expected, harm),
+        ("shrink", i32::from(!is_shrunk), expected, harm),
+        ("replay", 0, "", without),
+    ] {
+        let line = format!("{command} {} {}", vectors[0], limits(harm));
+        exits(&place, code, words, &line, harm);
     }
-    let output = on_vector("replay", &vectors[0], &[]);
-    assert_eq!(code(&output), 0, "{harm}, gone: {}", text(&output));
 }
 
 #[test]
@@ -266,35 +263,27 @@ fn a_model_that_does_not_return_is_a_verdict() {
 #[test]
 fn a_model_of_a_few_cycles_per_second_is_no_hang() {
     let vector = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
-    let rtl = RTL.to_str().unwrap();
-    let mut command = cosim();
-    command.args(["replay", vector.to_str().unwrap(), "--rtl", rtl, "--stuck-after", "1s"]);
-    assert_code(&command.args(["--fixes", "spec"]).env("HARM", "slow").output().unwrap(), 0);
+    let line = format!("replay {} --stuck-after 1s --fixes spec", vector.display());
+    exits(&Place::new(), 0, "", &line, &[("HARM", "slow")]);
 }
 
 #[test]
 fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
-    let folder = TempDir::new().unwrap();
-    for (harm, expected) in [
+    let place = Place::new();
+    for (kind, expected) in [
         ("exit", "crashed: loading the model, process exited with code 0"),
         ("spin", "hang: the model did not return"),
     ] {
-        let out = folder.path().join(harm);
-        let environment = [("HARM_AT_LOAD", harm)];
-        let limits = ["--stuck-after", progress_timeout(&environment), "--memory-limit", "512M"];
-        let output = run(&out, &environment, &[&["--cases", "2"][..], &limits].concat());
-        assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
-        assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
-        assert_eq!(cases(&json(&out.join("results.json"))).len(), 2);
+        let harm = &[("HARM_AT_LOAD", kind)][..];
+        exits(&place, 1, expected, &format!("{RUN} {kind} --cases 2 {}", limits(harm)), harm);
+        assert_eq!(cases(&place.json(&format!("{kind}/results.json"))).len(), 2);
     }
 }
 
 #[test]
 fn output_of_the_rtl_is_not_in_the_report() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let environment = [("HARM", "print")];
-    let output = run(&out, &environment, &["--cases", "2", "--format", "json"]);
+    let line = format!("{RUN} run --cases 2 --format json");
+    let output = output(&Place::new(), &line, &[("HARM", "print")]);
     assert_code(&output, 0);
     serde_json::from_slice::<Value>(&output.stdout).expect("standard output is JSON");
     let printed = String::from_utf8_lossy(&output.stderr);
@@ -304,17 +293,15 @@ fn output_of_the_rtl_is_not_in_the_report() {
 /// RTL cannot erase the log, colour it, or print a line that looks like one of the program.
 #[test]
 fn rtl_cannot_change_the_log() {
-    let folder = TempDir::new().unwrap();
-    for (name, sandbox) in [("in", None), ("without", Some("--no-sandbox"))] {
-        let log = folder.path().join(format!("{name}.log"));
-        fs::write(&log, "before\n").unwrap();
-        let mut command = program();
-        command.args(run_arguments(&folder.path().join(name))).args(["--cases", "2"]);
-        command.args(sandbox).env("HARM", "log");
-        command.stdout(Stdio::null());
-        command.stderr(fs::OpenOptions::new().append(true).open(&log).unwrap());
-        assert!(command.status().unwrap().success());
-        let log = fs::read_to_string(&log).unwrap();
+    let place = Place::new();
+    for (name, sandbox) in [("in", ""), ("without", "--no-sandbox")] {
+        let log = format!("{name}.log");
+        place.write(&log, "before\n");
+        let line = format!("{RUN} {name} --cases 2 {sandbox}");
+        let mut command = command(&place, &line, &[("HARM", "log")]);
+        let file = fs::OpenOptions::new().append(true).open(place.path(&log)).unwrap();
+        assert!(command.stdout(Stdio::null()).stderr(file).status().unwrap().success());
+        let log = place.text(&log);
         assert!(log.starts_with("before\n"), "{log}");
         assert!(!log.contains(['\x1b', '\r']), "{log}");
         let lines: Vec<&str> = log.lines().filter(|line| line.contains("forged")).collect();
@@ -326,17 +313,17 @@ fn rtl_cannot_change_the_log() {
 /// A message that the worker was not asked for is no outcome, and ends it.
 #[test]
 fn a_forged_message_ends_the_worker() {
-    let folder = TempDir::new().unwrap();
-    let output =
-        run(&folder.path().join("run"), &[("HARM", "forge")], &["--cases", "2", "--no-shrink"]);
-    assert_code(&output, 1);
+    let line = format!("{RUN} run --cases 2 --no-shrink");
     let corrupted = "crashed: process corrupted its channel";
-    assert!(text(&output).contains(corrupted), "{}", text(&output));
+    exits(&Place::new(), 1, corrupted, &line, &[("HARM", "forge")]);
 }
 
+/// Selects a file, relative to the place, for the processes in which the harm occurs.
+const MARK: (&str, &str) = ("HARM_MARK", "mark");
+
 /// The processes in which the harm occurred.
-fn marked(mark: &Path) -> Vec<String> {
-    let text = fs::read_to_string(mark).unwrap_or_default();
+fn marked(place: &Place) -> Vec<String> {
+    let text = fs::read_to_string(place.path("mark")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
@@ -377,73 +364,67 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Starts a run of the RTL whose model is compiled already.
-fn start(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Child {
-    let folder = TempDir::new().unwrap();
-    assert_eq!(code(&run(&folder.path().join("good"), &[], &["--cases", "1"])), 0);
-    program()
-        .args(run_arguments(out))
-        .args(more)
-        .args(marks(environment))
-        .envs(environment.iter().copied())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// Starts a run into `run` of the RTL whose model is compiled already.
+fn start(place: &Place, more: &str, harm: Harm) -> Child {
+    exits(place, 0, "", &format!("{RUN} good --force --cases 1"), &[]);
+    let mut command = command(place, &format!("{RUN} run {more}"), harm);
+    command.stdout(Stdio::piped()).spawn().unwrap()
 }
 
 fn send(child: &Child, signal: Signal) {
-    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
+    kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 #[test]
 fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
-    let folder = TempDir::new().unwrap();
-    let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
-    let environment = [("HARM", "spin"), ("HARM_MARK", mark.to_str().unwrap())];
-    let limits = ["--cases", "1000", "--stuck-after", "1s", "--max-hangs", "3"];
-    let output = run(&out, &environment, &limits);
-    assert_code(&output, 1);
-    assert!(text(&output).contains("stopped by --max-hangs"), "{}", text(&output));
-    assert_eq!(json(&out.join("results.json"))["ended"], "max-hangs");
-    assert_eq!(cases(&json(&out.join("results.json"))).len(), 3);
-    let processes = marked(&mark);
+    let place = Place::new();
+    let line = format!("{RUN} run --cases 1000 --stuck-after 1s --max-hangs 3");
+    exits(&place, 1, "stopped by --max-hangs", &line, &[("HARM", "spin"), MARK]);
+    let results = place.json("run/results.json");
+    assert_eq!(results["ended"], "max-hangs");
+    assert_eq!(cases(&results).len(), 3);
+    let processes = marked(&place);
     assert!(processes.len() >= 3, "{processes:?}");
     are_gone(&processes);
 }
 
-const ENDLESS: [&str; 4] = ["--threads", "2", "--stuck-after", "1h"];
+/// A run in which the models of both workers hang, and the workers.
+fn endless(place: &Place, kind: &str) -> (Child, Vec<String>) {
+    let more = "--threads 2 --stuck-after 1h";
+    let mut child = start(place, more, &[("HARM", kind), MARK]);
+    wait_until(&mut child, || marked(place).len() == 2);
+    let workers = children(child.id());
+    assert!(marked(place).iter().all(|worker| workers.contains(worker)), "{workers:?}");
+    (child, workers)
+}
+
+fn wait_for_the_end_of(workers: &[String]) {
+    wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
+}
 
 #[test]
 fn an_interruption_ends_a_run_in_which_every_model_hangs() {
-    let folder = TempDir::new().unwrap();
-    let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
-    let environment = [("HARM", "spin"), ("HARM_MARK", mark.to_str().unwrap())];
-    let mut run = start(&out, &environment, &ENDLESS);
-    wait_until(&mut run, || marked(&mark).len() == 2);
+    let place = Place::new();
+    let (run, _) = endless(&place, "spin");
     let begin = Instant::now();
     send(&run, Signal::INT);
     let output = run.wait_with_output().unwrap();
     assert_code(&output, 130);
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     assert!(text(&output).contains("INTERRUPTED"), "{}", text(&output));
-    assert_eq!(json(&out.join("results.json"))["ended"], "interrupted");
-    are_gone(&marked(&mark));
+    assert_eq!(place.json("run/results.json")["ended"], "interrupted");
+    are_gone(&marked(&place));
 }
 
 /// The system ends the workers of a killed program, even stopped ones.
 #[test]
 fn no_worker_outlives_a_killed_program() {
-    for harm in ["spin", "stop"] {
-        let folder = TempDir::new().unwrap();
-        let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
-        let environment = [("HARM", harm), ("HARM_MARK", mark.to_str().unwrap())];
-        let mut run = start(&out, &environment, &ENDLESS);
-        wait_until(&mut run, || marked(&mark).len() == 2);
-        let workers = children(run.id());
-        assert!(marked(&mark).iter().all(|worker| workers.contains(worker)), "{workers:?}");
+    for kind in ["spin", "stop"] {
+        let place = Place::new();
+        let (mut run, workers) = endless(&place, kind);
         run.kill().unwrap();
         run.wait().unwrap();
-        wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
+        wait_for_the_end_of(&workers);
     }
 }
 
@@ -451,25 +432,21 @@ fn no_worker_outlives_a_killed_program() {
 /// a run are kept.
 #[test]
 fn a_second_interruption_leaves_no_worker() {
-    let folder = TempDir::new().unwrap();
-    let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
-    let environment = [("HARM", "stop"), ("HARM_MARK", mark.to_str().unwrap())];
-    let mut run = start(&out, &environment, &ENDLESS);
-    wait_until(&mut run, || marked(&mark).len() == 2);
-    let workers = children(run.id());
+    let place = Place::new();
+    let (run, workers) = endless(&place, "stop");
     for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
         send(&run, signal);
     }
     assert_code(&run.wait_with_output().unwrap(), 130);
-    wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
-    assert!(["results.json", "results.json.partial"].iter().any(|name| out.join(name).exists()));
+    wait_for_the_end_of(&workers);
+    let names = ["run/results.json", "run/results.json.partial"];
+    assert!(names.iter().any(|name| place.has(name)));
 }
 
 /// A program that blocks on its output ends at the second signal.
 #[test]
 fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
+    let place = Place::new();
     let (_reader, mut writer) = pipe().unwrap();
     ioctl_fionbio(&writer, true).unwrap();
     loop {
@@ -479,68 +456,64 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
         }
     }
     ioctl_fionbio(&writer, false).unwrap();
-    let mut run = program()
-        .args(["run", "--block", "thread2", "--time", "100h", "--scenario", "smoke", "--out"])
-        .arg(&out)
-        .stdout(writer)
-        .spawn()
-        .unwrap();
-    wait_until(&mut run, || crate::common::is_longer(&out.join("results.json.partial"), 2000));
+    let mut command = place.command("run --time 100h --scenario smoke --out run");
+    let mut run = command.stdout(writer).spawn().unwrap();
+    let partial = place.path("run/results.json.partial");
+    wait_until(&mut run, || crate::common::is_longer(&partial, 2000));
     let workers = children(run.id());
     assert!(!workers.is_empty());
     send(&run, Signal::INT);
-    let results = out.join("results.json");
-    wait_until(&mut run, || results.exists());
-    assert_eq!(json(&results)["ended"], "interrupted");
+    wait_until(&mut run, || place.has("run/results.json"));
+    assert_eq!(place.json("run/results.json")["ended"], "interrupted");
     // It has started to print and is blocked.
     assert_eq!(run.try_wait().unwrap(), None);
     send(&run, Signal::INT);
     wait_for("the program goes on", || run.try_wait().unwrap().is_some());
     assert_eq!(run.wait().unwrap().code(), Some(130));
-    wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
+    wait_for_the_end_of(&workers);
+}
+
+/// The fortieth model of a process hangs.
+const FORTIETH: [(&str, &str); 5] =
+    [("HARM", "spin"), ("HARM_AT", "2"), ("HARM_TURN", "40"), ("HARM_BUG", "1"), MARK];
+
+/// The number of packets of a vector.
+fn packets(vector: &Path) -> usize {
+    json(vector)["stimulus"]["traffic"]["packets"].as_array().unwrap().len()
+}
+
+/// Checks that the vector shows the bug.
+fn still_fails(place: &Place, vector: &Path) {
+    let line = format!("replay {} --stuck-after 5m", vector.display());
+    exits(place, 1, "(as recorded)", &line, &[("HARM_BUG", "1")]);
 }
 
 /// The model hangs after the shrink has made the vector smaller: that vector is kept.
 #[test]
 fn an_interrupted_shrink_keeps_its_best_vector() {
-    let folder = TempDir::new().unwrap();
-    let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
+    let place = Place::new();
     // The run's only case is one process. In the process of the shrink, the fortieth model hangs.
-    let environment = [
-        ("HARM", "spin"),
-        ("HARM_AT", "2"),
-        ("HARM_TURN", "40"),
-        ("HARM_BUG", "1"),
-        ("HARM_MARK", mark.to_str().unwrap()),
-    ];
-    let more = ["--cases", "1", "--no-waves", "--stuck-after", "1h"];
-    let mut run = start(&out, &environment, &more);
-    wait_until(&mut run, || !marked(&mark).is_empty());
+    let mut run = start(&place, "--cases 1 --no-waves --stuck-after 1h", &FORTIETH);
+    wait_until(&mut run, || !marked(&place).is_empty());
     send(&run, Signal::INT);
     assert_code(&run.wait_with_output().unwrap(), 130);
-    are_gone(&marked(&mark));
-    let results = json(&out.join("results.json"));
+    are_gone(&marked(&place));
+    let results = place.json("run/results.json");
     assert_eq!(results["ended"], "interrupted");
     let group = &results["failures"][0];
-    let packets = |name: &str| {
-        let vector = json(&out.join(group[name].as_str().unwrap()));
-        vector["stimulus"]["traffic"]["packets"].as_array().unwrap().len()
-    };
-    assert_eq!(packets("original"), 64, "as found: {group}");
-    assert!(packets("vector") < 64, "shrunk: {group}");
-    let vector = out.join(group["vector"].as_str().unwrap());
-    let again = on_vector("replay", &vector, &[("HARM_BUG", "1")]);
-    assert_code(&again, 1);
-    assert!(text(&again).contains("(as recorded)"), "{}", text(&again));
+    let [original, vector] =
+        ["original", "vector"].map(|name| place.path("run").join(group[name].as_str().unwrap()));
+    assert_eq!(packets(&original), 64, "as found: {group}");
+    assert!(packets(&vector) < 64, "shrunk: {group}");
+    still_fails(&place, &vector);
 }
 
 /// Cases longer than the cycle of the harm crash, and the others match, with any number of threads.
 #[test]
 fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
-    let folder = TempDir::new().unwrap();
-    let good = folder.path().join("good");
-    assert_eq!(code(&run(&good, &[], &["--cases", "40"])), 0);
-    let good = cases(&json(&good.join("results.json")));
+    let place = Place::new();
+    exits(&place, 0, "", &format!("{RUN} good --cases 40"), &[]);
+    let good = cases(&place.json("good/results.json"));
     let mut lengths: Vec<u64> = good.values().map(|case| case.cycles).collect();
     lengths.sort_unstable();
     // A cycle far from the end of every case. At most twenty cases have a vector of their own.
@@ -550,21 +523,19 @@ fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
     let long: BTreeSet<&str> =
         good.iter().filter(|(_, case)| case.cycles > at).map(|(name, _)| name.as_str()).collect();
     assert!((1..20).contains(&long.len()), "{long:?}");
-    let mut results = Vec::new();
+    let (mut results, at) = (Vec::new(), at.to_string());
     for threads in ["1", "2", "5"] {
-        let out = folder.path().join(threads);
-        let at = at.to_string();
-        let environment = [("HARM", "exit"), ("HARM_AT", at.as_str())];
-        assert_code(&run(&out, &environment, &["--cases", "40", "--threads", threads]), 1);
-        results.push(fs::read(out.join("results.json")).unwrap());
-        let cases = cases(&json(&out.join("results.json")));
+        let line = format!("{RUN} {threads} --cases 40 --threads {threads}");
+        exits(&place, 1, "", &line, &[("HARM", "exit"), ("HARM_AT", at.as_str())]);
+        results.push(place.text(&format!("{threads}/results.json")));
+        let cases = cases(&place.json(&format!("{threads}/results.json")));
         assert_eq!(cases.keys().collect::<Vec<_>>(), good.keys().collect::<Vec<_>>());
         for (name, case) in &cases {
             let expected = if long.contains(name.as_str()) { "crashed" } else { "match" };
             assert_eq!(case.verdict, expected, "{name}: {case:?} {:?}", good[name]);
         }
         let vectors: Vec<Value> =
-            files(&out.join("failures"), "json").iter().map(|path| json(path)).collect();
+            place.vectors(threads).iter().map(|path| place.json(path)).collect();
         let named: BTreeSet<&str> =
             vectors.iter().map(|vector| vector["origin"]["case"].as_str().unwrap()).collect();
         assert_eq!(named, long, "each has its vector");

@@ -1,75 +1,66 @@
 //! Workers lost to causes outside the RTL: the verdict is still that of the RTL.
 
-use super::{Child, Signal, json, run, start, text, wait_until};
+use super::{Child, Place, RUN, Signal, exits, start, wait_until};
 use crate::common::assert_code;
 use rustix::process::{Pid, kill_process};
-use serde_json::Value;
 use std::fs;
-use std::path::Path;
-use tempfile::TempDir;
 
-/// The results of an undisturbed run.
-fn undisturbed(folder: &Path) -> Vec<u8> {
-    let out = folder.join("undisturbed");
-    assert_code(&run(&out, &[], &["--cases", "8"]), 0);
-    fs::read(out.join("results.json")).unwrap()
+/// The variables with which one process stops, and writes its number into a file of the place.
+const STOPS_ONCE: [(&str, &str); 2] = [("HARM", "stop"), ("HARM_ONCE", "once")];
+
+/// Starts a run whose one worker is to be lost, after an undisturbed one.
+fn disturbed(place: &Place, stuck_after: &str) -> Child {
+    exits(place, 0, "", &format!("{RUN} undisturbed --cases 8"), &[]);
+    start(place, &format!("--cases 8 --stuck-after {stuck_after}"), &STOPS_ONCE)
 }
 
 /// Checks that the run passed as if undisturbed, and reports how its one worker was lost.
-fn is_unharmed(out: &Path, child: Child, expected: &[u8], how: &str) {
+fn is_unharmed(place: &Place, child: Child, how: &str) {
     assert_code(&child.wait_with_output().unwrap(), 0);
-    assert_eq!(fs::read(out.join("results.json")).unwrap(), expected, "the same bytes");
-    let lost = json(&out.join("timing.json"))["lost_workers"].clone();
+    let [run, undisturbed] =
+        ["run", "undisturbed"].map(|run| place.text(&format!("{run}/results.json")));
+    assert!(run == undisturbed, "the same bytes");
+    let lost = place.json("run/timing.json")["lost_workers"].clone();
     assert_eq!(lost["count"], 1, "{lost}");
     assert!(lost["first"][0].as_str().unwrap().ends_with(how), "{lost}");
 }
 
 #[test]
 fn a_worker_that_is_killed_from_outside_changes_no_result() {
-    let folder = TempDir::new().unwrap();
-    let expected = undisturbed(folder.path());
-    let (out, once) = (folder.path().join("run"), folder.path().join("once"));
-    let environment = [("HARM", "stop"), ("HARM_ONCE", once.to_str().unwrap())];
-    let mut child = start(&out, &environment, &["--cases", "8", "--stuck-after", "1h"]);
-    let worker = || fs::read_to_string(&once).ok()?.trim().parse::<i32>().ok();
+    let place = Place::new();
+    let mut child = disturbed(&place, "1h");
+    let worker = || fs::read_to_string(place.path("once")).ok()?.trim().parse::<i32>().ok();
     wait_until(&mut child, || worker().is_some());
     kill_process(Pid::from_raw(worker().unwrap()).unwrap(), Signal::KILL).unwrap();
-    is_unharmed(&out, child, &expected, ": process killed by SIGKILL");
+    is_unharmed(&place, child, ": process killed by SIGKILL");
 }
 
 /// A stopped worker makes no progress, so its case is repeated.
 #[test]
 fn a_worker_that_is_stopped_from_outside_changes_no_result() {
-    let folder = TempDir::new().unwrap();
-    let expected = undisturbed(folder.path());
-    let (out, once) = (folder.path().join("run"), folder.path().join("once"));
-    let environment = [("HARM", "stop"), ("HARM_ONCE", once.to_str().unwrap())];
-    let child = start(&out, &environment, &["--cases", "8", "--stuck-after", "1s"]);
-    is_unharmed(&out, child, &expected, ": process made no progress");
+    let place = Place::new();
+    let child = disturbed(&place, "1s");
+    is_unharmed(&place, child, ": process made no progress");
 }
 
 /// As when memory is short: the run ends with the reason and can be resumed.
 #[test]
 fn too_many_killed_workers_end_the_run() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let more = ["--cases", "2", "--threads", "1", "--no-sandbox"];
-    let output = run(&out, &[("HARM", "kill")], &more);
-    assert_code(&output, 3);
-    assert!(text(&output).contains("SIGKILL"), "{}", text(&output));
-    assert!(!out.join("results.json").exists());
-    assert_code(&crate::common::run(["resume", out.to_str().unwrap()]), 0);
-    let results: Value = json(&out.join("results.json"));
-    assert_eq!(results["totals"]["cases"], 2);
+    let place = Place::new();
+    let line = format!("{RUN} run --cases 2 --threads 1 --no-sandbox");
+    exits(&place, 3, "SIGKILL", &line, &[("HARM", "kill")]);
+    assert!(!place.has("run/results.json"));
+    place.exits(0, "resume run");
+    assert_eq!(place.json("run/results.json")["totals"]["cases"], 2);
 }
 
 /// RTL can send itself the signals of people and batch systems: the second time, the verdict
-/// counts.
+/// counts. In a sandbox, it cannot send SIGKILL to itself, so trying is a verdict.
 #[test]
-fn a_repeated_termination_is_a_verdict() {
-    let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let output = run(&out, &[("HARM", "term")], &["--cases", "1", "--no-shrink", "--no-waves"]);
-    assert_code(&output, 1);
-    assert!(text(&output).contains("crashed: process killed by SIGTERM"), "{}", text(&output));
+fn a_signal_of_the_rtl_to_itself_is_a_verdict() {
+    for (kind, signal) in [("term", "SIGTERM"), ("kill", "SIGSYS")] {
+        let line = format!("{RUN} run --cases 1 --no-shrink --no-waves");
+        let words = format!("crashed: process killed by {signal}");
+        exits(&Place::new(), 1, &words, &line, &[("HARM", kind)]);
+    }
 }
