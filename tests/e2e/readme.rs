@@ -7,9 +7,7 @@
 //! `...` stands for any lines. Machine-dependent values (times, speeds, hashes of builds) are not
 //! compared.
 
-use crate::common::{
-    QUICKLY, cargo_outside, copy_rtl, files, models, program, project, run, state, text,
-};
+use crate::common::{Place, cargo_outside, copy_rtl, files, program, project, run, script, text};
 use cosim::PROGRAM;
 use regex::Regex;
 use snapbox::{Assert, Redactions};
@@ -17,7 +15,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
 
 /// A command of a document and the output shown for it.
 struct Transcript {
@@ -90,26 +87,29 @@ fn difference(shown: &str, printed: &str) -> Option<String> {
     assert.try_eq(None, printed.into(), shown.into()).err().map(|error| error.to_string())
 }
 
+/// A folder in which `cosim` is the tested program.
+fn place_with_cosim() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("bin")).expect("a folder");
+    symlink(program().get_program(), place.path("bin/cosim")).expect("a link");
+    place
+}
+
 /// A folder like the project's, in which `target/release/cosim` and `scripts/run` are the tested
 /// program.
-fn playground() -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    let at = |name: &str| folder.path().join(name);
+fn playground() -> Place {
+    let place = place_with_cosim();
     for name in ["tests", "vectors", "docs", "examples"] {
-        symlink(project().join(name), at(name)).expect("a link");
+        symlink(project().join(name), place.path(name)).expect("a link");
     }
     // A real copy, because the README copies it and changes the copy.
-    copy_rtl(&at("rtl"));
-    fs::create_dir_all(at("target/release")).expect("a folder");
-    fs::create_dir(at("scripts")).expect("a folder");
-    symlink(program().get_program(), at("target/release/cosim")).expect("a link");
-    fs::create_dir(at("bin")).expect("a folder");
-    symlink(program().get_program(), at("bin/cosim")).expect("a link");
-    let script = "#!/bin/sh\nexec target/release/cosim run --block all \"$@\"\n";
-    fs::write(at("scripts/run"), script).expect("a script");
-    let executable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-    fs::set_permissions(at("scripts/run"), executable).expect("an executable script");
-    folder
+    copy_rtl(&place.path("rtl"));
+    for folder in ["target/release", "scripts"] {
+        fs::create_dir_all(place.path(folder)).expect("a folder");
+    }
+    symlink(program().get_program(), place.path("target/release/cosim")).expect("a link");
+    script(&place.path("scripts/run"), "exec target/release/cosim run --block all \"$@\"");
+    place
 }
 
 /// The standard output of a command in a shell that is in `now`, which the command may change. The
@@ -130,113 +130,100 @@ fn printed(folder: &Path, now: &mut PathBuf, command: &str) -> String {
     if inside != folder {
         // The same settings as for other crates outside the repository.
         let cargo = cargo_outside(&inside);
-        let settings = cargo.get_envs().filter_map(|(name, value)| Some((name, value?)));
-        bash.envs(settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        bash.envs(cargo.get_envs().filter_map(|(name, value)| Some((name, value?))));
         bash.env("COSIM_PROFILE", "dev");
         for (setting, value) in [("OPT_LEVEL", "0"), ("DEBUG", "false"), ("LTO", "off")] {
             bash.env(format!("CARGO_PROFILE_DEV_{setting}"), value);
         }
     }
-    let output = bash
-        .current_dir(&*now)
-        .env("PATH", format!("{}:{path}", folder.join("bin").display()))
-        .env("COSIM_CACHE", models())
-        .env("COSIM_STATE", state())
-        .env(QUICKLY.0, QUICKLY.1)
-        .output()
-        .expect("bash runs");
+    let settings = program();
+    bash.envs(settings.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    bash.env("PATH", format!("{}:{path}", folder.join("bin").display()));
+    let output = bash.current_dir(&*now).output().expect("bash runs");
     *now = fs::read_to_string(&place).expect("the folder of the shell").trim_end().into();
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
 #[test]
 fn the_readme_shows_what_its_commands_print() {
-    assert_shown("README.md", &["scripts/run", " run "]);
+    assert_shown("README.md", &["scripts/run", " run "], &playground());
 }
 
 #[test]
 fn the_first_failure_shows_what_its_commands_print() {
-    assert_shown("docs/tutorial/first-failure.md", &[" run ", " explain ", " replay "]);
+    assert_shown(
+        "docs/tutorial/first-failure.md",
+        &[" run ", " explain ", " replay "],
+        &playground(),
+    );
 }
 
 #[test]
 fn the_way_to_closed_coverage_shows_what_its_commands_print() {
-    assert_shown("docs/how-to/coverage.md", &[" cover close ", " replay ", " --closed "]);
+    assert_shown(
+        "docs/how-to/coverage.md",
+        &[" cover close ", " replay ", " --closed "],
+        &playground(),
+    );
 }
 
 #[test]
 fn the_tutorial_of_the_fifo_shows_what_its_commands_print() {
-    assert_shown_with("docs/tutorial/fifo.md", "examples/fifo/rtl/Fifo.sv");
+    assert_tutorial("docs/tutorial/fifo.md", Some("fifo/rtl/Fifo.sv"));
 }
 
 #[test]
 #[ignore = "slow: builds a crate and a variant of its RTL"]
 fn the_tutorial_of_a_block_shows_what_its_commands_print() {
-    let folder = TempDir::new().expect("a temporary folder");
-    assert_shown_with_cosim("docs/tutorial/add-a-block.md", &folder);
+    assert_tutorial("docs/tutorial/add-a-block.md", None);
 }
 
 #[test]
 #[ignore = "slow: builds a crate and two variants of its RTL"]
 fn the_tutorial_of_a_peripheral_shows_what_its_commands_print() {
-    assert_shown_with("docs/tutorial/axi-lite.md", "examples/axi_lite_memory/rtl/AxiLiteMemory.sv");
+    let rtl = "axi_lite_memory/rtl/AxiLiteMemory.sv";
+    assert_tutorial("docs/tutorial/axi-lite.md", Some(rtl));
 }
 
-/// Checks a tutorial in a folder with the RTL alone, where `cosim` is the tested program and
-/// builds with the settings of other crates outside the repository.
+/// Checks a tutorial in a folder with the RTL of an example alone.
 #[track_caller]
-fn assert_shown_with(name: &str, rtl: &str) {
-    let folder = TempDir::new().expect("a temporary folder");
-    let file = Path::new(rtl).file_name().expect("a file");
-    fs::copy(project().join(rtl), folder.path().join(file)).expect("a copy");
-    assert_shown_with_cosim(name, &folder);
+fn assert_tutorial(name: &str, rtl: Option<&str>) {
+    let place = place_with_cosim();
+    if let Some(rtl) = rtl {
+        let rtl = project().join("examples").join(rtl);
+        fs::copy(&rtl, place.path("").join(rtl.file_name().expect("a file"))).expect("a copy");
+    }
+    assert_shown(name, &[" new ", " run", " explain "], &place);
 }
 
-/// Checks a tutorial in a folder, where `cosim` is the tested program.
+/// Checks that a document shows these steps and the output of its commands in a place.
 #[track_caller]
-fn assert_shown_with_cosim(name: &str, folder: &TempDir) {
-    let at = |name: &str| folder.path().join(name);
-    fs::create_dir(at("bin")).expect("a folder");
-    symlink(program().get_program(), at("bin/cosim")).expect("a link");
-    assert_shown_in(name, &[" new ", " run", " explain "], folder);
-}
-
-/// Checks that a document shows these steps and the output of its commands.
-#[track_caller]
-fn assert_shown(name: &str, steps: &[&str]) {
-    assert_shown_in(name, steps, &playground());
-}
-
-/// As [`assert_shown`], with the commands run in this folder.
-#[track_caller]
-fn assert_shown_in(name: &str, steps: &[&str], folder: &TempDir) {
+fn assert_shown(name: &str, steps: &[&str], place: &Place) {
     let text = fs::read_to_string(project().join(name)).expect("the document is there");
     let commands = shown(&text);
     for step in steps {
         assert!(commands.iter().any(|shown| shown.command.contains(step)), "{step} is not shown");
     }
-    let folder = fs::canonicalize(folder.path()).expect("the folder");
+    let folder = fs::canonicalize(place.path("")).expect("the folder");
     let mut now = folder.clone();
-    let wrong: Vec<String> = commands
-        .iter()
-        .filter_map(|Transcript { line, command, output }| {
-            let difference = difference(output, &printed(&folder, &mut now, command))?;
-            Some(format!("{name}:{line}: $ {command}\n{difference}"))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let mut wrong = String::new();
+    for Transcript { line, command, output } in commands {
+        if let Some(found) = difference(&output, &printed(&folder, &mut now, &command)) {
+            wrong += &format!("{name}:{line}: $ {command}\n{found}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]
 fn another_output_is_a_difference() {
     let printed = "PASS  7 cases in 0.8 s\n  a\n  b\nend";
     assert_eq!(difference("PASS  7 cases in 1.9 s\n...\nend", printed), None);
-    let wrong = [
+    for shown in [
         "PASS  8 cases in 0.8 s\n...\nend",
         "PASS  7 cases in 0.8 s\n  a\n  b",
         "PASS  7 cases in 0.8 s\n...\nmiddle\n...",
-    ];
-    for shown in wrong {
+    ] {
         assert!(difference(shown, printed).is_some(), "{shown}");
     }
 }
@@ -254,11 +241,9 @@ fn states(name: &str, expected: &str) {
 
 #[test]
 fn the_number_of_bugs_is_that_of_the_patches() {
-    let patches = PROGRAM
-        .blocks
-        .iter()
-        .flat_map(|block| files(&project().join("tests/bad_rtl").join(block.info().name), "patch"));
-    let count = patches.count();
+    let bugs = project().join("tests/bad_rtl");
+    let count = |block: &str| files(&bugs.join(block), "patch").len();
+    let count: usize = PROGRAM.blocks.iter().map(|block| count(block.info().name)).sum();
     states("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
     states("docs/explanation/architecture.md", &format!("all {count} bugs"));
 }
@@ -267,10 +252,8 @@ fn the_number_of_bugs_is_that_of_the_patches() {
 fn every_profile_is_in_the_specification_of_its_block() {
     for block in PROGRAM.blocks {
         for profile in block.info().profiles {
-            states(
-                &format!("docs/blocks/{}.md", block.info().name),
-                &format!("`{}`", profile.name),
-            );
+            let page = format!("docs/blocks/{}.md", block.info().name);
+            states(&page, &format!("`{}`", profile.name));
         }
     }
 }
