@@ -1,7 +1,7 @@
 //! The generic checks of a block: our blocks pass them, and they report each wrong part of a test
 //! block.
 
-use crate::common::{checks, json, project};
+use crate::common::{self, checks, json, project};
 use cosim::PROGRAM;
 use cosim::blocks::dll::rtl::{self, Bits1, Bits12, Inputs, Outputs};
 use cosim_core::checks::{Bugs, Checks, Result};
@@ -12,10 +12,7 @@ use cosim_core::harness::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
-use tempfile::TempDir;
 
 /// Checks that no pin fault triggers, by block. Unit tests of the block trigger them. Those of a
 /// block inside `rx` fire on that block's own pins; in `rx`, another check sees the fault first, or
@@ -91,10 +88,8 @@ const RIGHT: bool = false;
 /// as unreachable, and has no reason for a rule and a bin that are not hit.
 const WRONG: bool = true;
 
-/// The wrong part of the block. Only one test at a time sets it, because checks use several
-/// threads.
+/// The wrong part of the block. Only one test sets it, because checks use several threads.
 static WRONG_PART: AtomicU8 = AtomicU8::new(Part::None as u8);
-static ONE_TEST: Mutex<()> = Mutex::new(());
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -336,106 +331,70 @@ fn finds(checked: Result, what: &[&str]) {
     assert!(what.iter().all(|what| found.contains(what)), "{found}");
 }
 
+/// One test, because [`WRONG_PART`] is the same for all.
 #[test]
-fn a_block_that_is_right_passes() -> Result {
-    let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
-    let toy = toy(Part::None);
-    toy.scenarios_can_be_read_again()?;
-    toy.weights_draw_legal_stimulus()?;
-    toy.environment_drives_every_pin()?;
-    toy.environment_bears_any_outputs()?;
-    toy.rules_are_hit()?;
-    toy.scoreboard_fires(&[])
-}
-
-#[test]
-fn errors_of_a_block_are_found_and_named() {
-    let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
-    finds(
-        toy(Part::Scenario).scenarios_can_be_read_again(),
-        &["scenario default", "30 is too much"],
-    );
+fn errors_of_a_block_are_found_and_named_and_one_that_is_right_passes() -> Result {
+    let right = toy(Part::None);
+    right.scenarios_can_be_read_again()?;
+    right.weights_draw_legal_stimulus()?;
+    right.environment_drives_every_pin()?;
+    right.environment_bears_any_outputs()?;
+    right.rules_are_hit()?;
+    right.scoreboard_fires(&[])?;
+    finds(right.scoreboard_fires(&["countd"]), &["countd: listed as shown elsewhere"]);
+    let scenario = toy(Part::Scenario).scenarios_can_be_read_again();
+    finds(scenario, &["scenario default", "30 is too much"]);
     finds(toy(Part::Stimulus).weights_draw_legal_stimulus(), &["count: too many", "profile spec"]);
     finds(toy(Part::Pin).environment_drives_every_pin(), &["a_tlp_data", "scenario default"]);
+    let brittle = toy(Part::Brittle).environment_bears_any_outputs();
+    finds(brittle, &["scenario default", "panics in cycle"]);
+    finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);
+    finds(toy(Part::Objects).scoreboard_fires(&[]), &["no fault", "counted"]);
+    let wrong = wrong_toy();
     finds(
-        toy(Part::Brittle).environment_bears_any_outputs(),
-        &["scenario default", "panics in cycle"],
-    );
-    finds(
-        wrong_toy().rules_are_hit(),
+        wrong.rules_are_hit(),
         &[
             "no case of a default run hits `rules: T3`",
             "no case of a default run hits `tlps: never`",
             "unreachable: `tlps: taken` was hit, but is declared unreachable: none is ever taken",
         ],
     );
-    finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);
-    finds(
-        wrong_toy().scoreboard_fires(&[]),
-        &["of-two-minds: fires on none", "complete: fires, but is not in"],
-    );
-    finds(toy(Part::Objects).scoreboard_fires(&[]), &["no fault", "counted"]);
-    finds(toy(Part::None).scoreboard_fires(&["countd"]), &["countd: listed as shown elsewhere"]);
-}
-
-#[test]
-fn a_check_that_is_shown_elsewhere_need_not_fire() {
-    let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
-    let shown_elsewhere = wrong_toy().scoreboard_fires(&["of-two-minds"]);
-    let found = shown_elsewhere.expect_err("another check is not declared").to_string();
+    let fires = ["of-two-minds: fires on none", "complete: fires, but is not in"];
+    finds(wrong.scoreboard_fires(&[]), &fires);
+    // A check that is shown elsewhere need not fire.
+    let found = wrong.scoreboard_fires(&["of-two-minds"]);
+    let found = found.expect_err("another check is not declared").to_string();
     assert!(!found.contains("of-two-minds"), "{found}");
-}
-
-fn checks_of(name: &str) -> Checks {
-    let block = PROGRAM.blocks.iter().find(|block| block.info().name == name).unwrap();
-    checks(block.info().name)
-}
-
-fn thread2() -> Checks {
-    checks_of("thread2")
-}
-
-/// The block with the fastest cases.
-fn qp() -> Checks {
-    checks_of("qp")
-}
-
-fn copy_vector(name: &str, to: &Path, change: impl FnOnce(&mut serde_json::Value)) {
-    let mut vector = json(&project().join("vectors/thread2").join(name));
-    change(&mut vector);
-    fs::write(to.join(name), vector.to_string()).unwrap();
+    Ok(())
 }
 
 #[test]
 fn errors_of_a_corpus_are_found() {
-    let folder = TempDir::new().unwrap();
-    finds(thread2().corpus(folder.path()), &["no .json in it"]);
-    finds(thread2().corpus("no such folder"), &["no such folder"]);
-    let name = files_of("thread2").find(|name| name.starts_with("t01-")).unwrap();
-    copy_vector(&name, folder.path(), |vector| vector["origin"]["about"] = "why".into());
-    finds(
-        thread2().corpus(folder.path()),
-        &[&name, "`about` does not state the purpose of the vector: `why`"],
-    );
-    finds(thread2().rules_have_vectors(folder.path()), &["T02: no vector"]);
+    let (thread2, place) = (checks("thread2"), common::Place::new());
+    let folder = place.path("");
+    finds(thread2.corpus(&folder), &["no .json in it"]);
+    finds(thread2.corpus("no such folder"), &["no such folder"]);
+    let corpus = fs::read_dir(project().join("vectors/thread2")).unwrap();
+    let mut names = corpus.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let name = names.find(|name| name.starts_with("t01-")).unwrap();
+    let vector = json(&project().join("vectors/thread2").join(&name));
+    let mut changed = vector.clone();
+    changed["origin"]["about"] = "why".into();
+    place.write(&name, &changed.to_string());
+    let about = "`about` does not state the purpose of the vector: `why`";
+    finds(thread2.corpus(&folder), &[&name, about]);
+    finds(thread2.rules_have_vectors(&folder), &["T02: no vector"]);
     // The vector records a mismatch, but nothing differs.
-    copy_vector(&name, folder.path(), |vector| {
-        vector["recorded"] = serde_json::json!({
-            "verdict": "hang", "cycle": 3, "state": "IDLE_s"
-        });
-    });
-    finds(thread2().corpus(folder.path()), &[&name, "not as recorded"]);
+    let mut changed = vector;
+    changed["recorded"] = serde_json::json!({ "verdict": "hang", "cycle": 3, "state": "IDLE_s" });
+    place.write(&name, &changed.to_string());
+    finds(thread2.corpus(&folder), &[&name, "not as recorded"]);
     // The name refers to another rule.
-    fs::rename(folder.path().join(&name), folder.path().join("t18-wrong.json")).unwrap();
-    finds(thread2().rules_have_vectors(folder.path()), &["t18-wrong.json misses T18"]);
+    fs::rename(place.path(&name), place.path("t18-wrong.json")).unwrap();
+    finds(thread2.rules_have_vectors(&folder), &["t18-wrong.json misses T18"]);
 }
 
-fn files_of(block: &str) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir(project().join("vectors").join(block)).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
-}
-
-/// A patch that replaces one line of a file of `qp`.
+/// A patch that replaces one line of a file of `qp`, the block with the fastest cases.
 fn patch_of_qp(file: &str, line: usize, from: &str, to: &str) -> String {
     let name = format!("rtl/qp/{file}");
     format!("--- a/{name}\n+++ b/{name}\n@@ -{line} +{line} @@\n-{from}\n+{to}\n")
@@ -443,26 +402,30 @@ fn patch_of_qp(file: &str, line: usize, from: &str, to: &str) -> String {
 
 #[test]
 fn errors_of_a_folder_of_bugs_are_found() {
-    let folder = TempDir::new().unwrap();
-    finds(qp().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
-    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
-    let rtl = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
+    let (qp, place) = (checks("qp"), common::Place::new());
+    finds(qp.bugs_are_found(place.path(""), &Bugs::of(0)), &["no .patch in it"]);
+    let file = "QpStateCtrl.sv";
+    let rtl = fs::read_to_string(project().join("rtl/qp").join(file)).unwrap();
     let first = rtl.lines().next().unwrap();
-    let place = rtl.lines().position(|line| line.starts_with("  assign cmd_ready =")).unwrap();
-    let ready = rtl.lines().nth(place).unwrap();
-    let bug = patch_of_qp("QpStateCtrl.sv", place + 1, ready, "  assign cmd_ready = !evt_full;");
-    write("1-no-bug.patch", patch_of_qp("QpStateCtrl.sv", 1, first, "// Another comment."));
-    write("2-does-not-apply.patch", patch_of_qp("QpStateCtrl.sv", 1, "no such line", "x"));
-    write("3-of-nothing.patch", patch_of_qp("Nothing.v", 1, "x", "y"));
-    write("4-found-elsewhere.patch", bug.clone());
-    write("5-of-the-rtl.patch", bug);
+    let mut lines = (1..).zip(rtl.lines());
+    let ready = lines.find(|(_, line)| line.starts_with("  assign cmd_ready =")).unwrap();
+    let bug = patch_of_qp(file, ready.0, ready.1, "  assign cmd_ready = !evt_full;");
+    for (name, patch) in [
+        ("1-no-bug", patch_of_qp(file, 1, first, "// Another comment.")),
+        ("2-does-not-apply", patch_of_qp(file, 1, "no such line", "x")),
+        ("3-of-nothing", patch_of_qp("Nothing.v", 1, "x", "y")),
+        ("4-found-elsewhere", bug.clone()),
+        ("5-of-the-rtl", bug),
+    ] {
+        place.write(&format!("{name}.patch"), &patch);
+    }
     let bugs = Bugs {
         open: Some(&[("5-of-the-rtl", "undecided"), ("6-gone", "raw_pins")]),
         reported_at: |name| if name.starts_with('4') { &["evt_"] } else { &[] },
         ..Bugs::of(4)
     };
     finds(
-        qp().bugs_are_found(folder.path(), &bugs),
+        qp.bugs_are_found(place.path(""), &bugs),
         &[
             "5 bugs, expected 4",
             "6-gone: no such bug",
