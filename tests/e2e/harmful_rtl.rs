@@ -159,29 +159,26 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// Variables that select a harm.
-type Harm<'a> = &'a [(&'a str, &'a str)];
-
-/// A command on that RTL. RTL that writes files cannot run in a sandbox.
-fn command(place: &Place, line: &str, harm: Harm) -> Command {
+/// The command of a line, which begins with variables that select a harm, on that RTL. RTL that
+/// writes files cannot run in a sandbox.
+fn command(place: &Place, line: &str) -> Command {
     let mut command = place.command(&format!("{line} --rtl {}", RTL.display()));
-    if harm.iter().any(|(name, _)| ["HARM_MARK", "HARM_ONCE"].contains(name)) {
+    if line.contains("HARM_MARK=") || line.contains("HARM_ONCE=") {
         command.arg("--no-sandbox");
     }
-    command.envs(harm.iter().copied());
     command
 }
 
-fn output(place: &Place, line: &str, harm: Harm) -> Output {
-    command(place, line, harm).output().expect("the program runs")
+fn output(place: &Place, line: &str) -> Output {
+    command(place, line).output().expect("the program runs")
 }
 
 /// [`output`], whose exit code must be `code`, and which must contain `words`.
 #[track_caller]
-fn exits(place: &Place, code: i32, words: &str, line: &str, harm: Harm) {
-    let output = output(place, line, harm);
+fn exits(place: &Place, code: i32, words: &str, line: &str) {
+    let output = output(place, line);
     assert_code(&output, code);
-    assert!(text(&output).contains(words), "{line} {harm:?}: {}", text(&output));
+    assert!(text(&output).contains(words), "{line}: {}", text(&output));
 }
 
 /// A run of a few cases of one scenario.
@@ -189,44 +186,43 @@ const RUN: &str = "run --scenario smoke --fixes spec --packets 64 --out";
 
 /// Limits of memory and of the time without progress: short if a hang is expected, otherwise long
 /// enough for a busy machine.
-fn limits(harm: Harm) -> &'static str {
-    match harm.iter().any(|(_, kind)| ["spin", "stop"].contains(kind)) {
+fn limits(harm: &str) -> &'static str {
+    match ["spin", "stop"].contains(&harm) {
         true => "--memory-limit 512M --stuck-after 1s",
         false => "--memory-limit 512M --stuck-after 5m",
     }
 }
 
 /// Checks every command on a model with this harm.
-fn is_a_verdict(kind: &str, expected: &str) {
+fn is_a_verdict(harm: &str, expected: &str) {
     let place = Place::new();
-    let harm = &[("HARM", kind)][..];
-    let output = output(&place, &format!("{RUN} run --cases 2 {}", limits(harm)), harm);
+    let limited = format!("{RUN} run --cases 2 {}", limits(harm));
+    let output = output(&place, &format!("HARM={harm} {limited}"));
     assert_code(&output, 1);
     for words in [expected, "FAIL"] {
-        assert!(text(&output).contains(words), "{kind}: {}", text(&output));
+        assert!(text(&output).contains(words), "{harm}: {}", text(&output));
     }
-    assert_eq!(cases(&place.json("run/results.json")).len(), 2, "{kind}");
+    assert_eq!(cases(&place.json("run/results.json")).len(), 2, "{harm}");
     let (originals, vectors): (Vec<String>, Vec<String>) =
         place.vectors("run").into_iter().partition(|path| path.ends_with(".original.json"));
-    assert_eq!(vectors.len(), 2, "{kind}: each has its vector");
+    assert_eq!(vectors.len(), 2, "{harm}: each has its vector");
     // Hangs are not shrunk, because each candidate would take the full timeout.
     let is_shrunk = !expected.starts_with("hang");
-    assert_eq!(originals.len(), usize::from(is_shrunk), "{kind}: the first is shrunk");
+    assert_eq!(originals.len(), usize::from(is_shrunk), "{harm}: the first is shrunk");
     if is_shrunk {
         let small = place.json(&originals[0].replace(".original", ""));
         let packets = small["stimulus"]["traffic"]["packets"].as_array().unwrap();
         // A packet takes at least three cycles.
-        assert!(packets.len() < 8, "{kind} comes in cycle 20, {} packets", packets.len());
+        assert!(packets.len() < 8, "{harm} comes in cycle 20, {} packets", packets.len());
     }
-    let without: Harm = &[];
     for (command, code, words, harm) in [
         ("replay", 1, expected, harm),
         ("explain", 1, expected, harm),
         ("shrink", i32::from(!is_shrunk), expected, harm),
-        ("replay", 0, "", without),
+        ("replay", 0, "", "none"),
     ] {
-        let line = format!("{command} {} {}", vectors[0], limits(harm));
-        exits(&place, code, words, &line, harm);
+        let line = format!("HARM={harm} {command} {} {}", vectors[0], limits(harm));
+        exits(&place, code, words, &line);
     }
 }
 
@@ -263,27 +259,28 @@ fn a_model_that_does_not_return_is_a_verdict() {
 #[test]
 fn a_model_of_a_few_cycles_per_second_is_no_hang() {
     let vector = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
-    let line = format!("replay {} --stuck-after 1s --fixes spec", vector.display());
-    exits(&Place::new(), 0, "", &line, &[("HARM", "slow")]);
+    let options = "--stuck-after 1s --fixes spec";
+    let line = format!("HARM=slow replay {} {options}", vector.display());
+    exits(&Place::new(), 0, "", &line);
 }
 
 #[test]
 fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
     let place = Place::new();
-    for (kind, expected) in [
+    for (harm, expected) in [
         ("exit", "crashed: loading the model, process exited with code 0"),
         ("spin", "hang: the model did not return"),
     ] {
-        let harm = &[("HARM_AT_LOAD", kind)][..];
-        exits(&place, 1, expected, &format!("{RUN} {kind} --cases 2 {}", limits(harm)), harm);
-        assert_eq!(cases(&place.json(&format!("{kind}/results.json"))).len(), 2);
+        let line = format!("HARM_AT_LOAD={harm} {RUN} {harm} --cases 2 {}", limits(harm));
+        exits(&place, 1, expected, &line);
+        assert_eq!(cases(&place.json(&format!("{harm}/results.json"))).len(), 2);
     }
 }
 
 #[test]
 fn output_of_the_rtl_is_not_in_the_report() {
-    let line = format!("{RUN} run --cases 2 --format json");
-    let output = output(&Place::new(), &line, &[("HARM", "print")]);
+    let line = format!("HARM=print {RUN} run --cases 2 --format json");
+    let output = output(&Place::new(), &line);
     assert_code(&output, 0);
     serde_json::from_slice::<Value>(&output.stdout).expect("standard output is JSON");
     let printed = String::from_utf8_lossy(&output.stderr);
@@ -297,8 +294,7 @@ fn rtl_cannot_change_the_log() {
     for (name, sandbox) in [("in", ""), ("without", "--no-sandbox")] {
         let log = format!("{name}.log");
         place.write(&log, "before\n");
-        let line = format!("{RUN} {name} --cases 2 {sandbox}");
-        let mut command = command(&place, &line, &[("HARM", "log")]);
+        let mut command = command(&place, &format!("HARM=log {RUN} {name} --cases 2 {sandbox}"));
         let file = fs::OpenOptions::new().append(true).open(place.path(&log)).unwrap();
         assert!(command.stdout(Stdio::null()).stderr(file).status().unwrap().success());
         let log = place.text(&log);
@@ -313,15 +309,11 @@ fn rtl_cannot_change_the_log() {
 /// A message that the worker was not asked for is no outcome, and ends it.
 #[test]
 fn a_forged_message_ends_the_worker() {
-    let line = format!("{RUN} run --cases 2 --no-shrink");
-    let corrupted = "crashed: process corrupted its channel";
-    exits(&Place::new(), 1, corrupted, &line, &[("HARM", "forge")]);
+    let line = format!("HARM=forge {RUN} run --cases 2 --no-shrink");
+    exits(&Place::new(), 1, "crashed: process corrupted its channel", &line);
 }
 
-/// Selects a file, relative to the place, for the processes in which the harm occurs.
-const MARK: (&str, &str) = ("HARM_MARK", "mark");
-
-/// The processes in which the harm occurred.
+/// The processes in which the harm occurred, with `HARM_MARK=mark`.
 fn marked(place: &Place) -> Vec<String> {
     let text = fs::read_to_string(place.path("mark")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
@@ -365,9 +357,9 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Starts a run into `run` of the RTL whose model is compiled already.
-fn start(place: &Place, more: &str, harm: Harm) -> Child {
-    exits(place, 0, "", &format!("{RUN} good --force --cases 1"), &[]);
-    let mut command = command(place, &format!("{RUN} run {more}"), harm);
+fn start(place: &Place, harm: &str, more: &str) -> Child {
+    exits(place, 0, "", &format!("{RUN} good --force --cases 1"));
+    let mut command = command(place, &format!("{harm} {RUN} run {more}"));
     command.stdout(Stdio::piped()).spawn().unwrap()
 }
 
@@ -378,8 +370,8 @@ fn send(child: &Child, signal: Signal) {
 #[test]
 fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
     let place = Place::new();
-    let line = format!("{RUN} run --cases 1000 --stuck-after 1s --max-hangs 3");
-    exits(&place, 1, "stopped by --max-hangs", &line, &[("HARM", "spin"), MARK]);
+    let run = format!("HARM=spin HARM_MARK=mark {RUN} run --cases 1000 --stuck-after 1s");
+    exits(&place, 1, "stopped by --max-hangs", &format!("{run} --max-hangs 3"));
     let results = place.json("run/results.json");
     assert_eq!(results["ended"], "max-hangs");
     assert_eq!(cases(&results).len(), 3);
@@ -389,9 +381,9 @@ fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
 }
 
 /// A run in which the models of both workers hang, and the workers.
-fn endless(place: &Place, kind: &str) -> (Child, Vec<String>) {
-    let more = "--threads 2 --stuck-after 1h";
-    let mut child = start(place, more, &[("HARM", kind), MARK]);
+fn endless(place: &Place, harm: &str) -> (Child, Vec<String>) {
+    let harm = format!("HARM={harm} HARM_MARK=mark");
+    let mut child = start(place, &harm, "--threads 2 --stuck-after 1h");
     wait_until(&mut child, || marked(place).len() == 2);
     let workers = children(child.id());
     assert!(marked(place).iter().all(|worker| workers.contains(worker)), "{workers:?}");
@@ -419,9 +411,9 @@ fn an_interruption_ends_a_run_in_which_every_model_hangs() {
 /// The system ends the workers of a killed program, even stopped ones.
 #[test]
 fn no_worker_outlives_a_killed_program() {
-    for kind in ["spin", "stop"] {
+    for harm in ["spin", "stop"] {
         let place = Place::new();
-        let (mut run, workers) = endless(&place, kind);
+        let (mut run, workers) = endless(&place, harm);
         run.kill().unwrap();
         run.wait().unwrap();
         wait_for_the_end_of(&workers);
@@ -474,8 +466,7 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
 }
 
 /// The fortieth model of a process hangs.
-const FORTIETH: [(&str, &str); 5] =
-    [("HARM", "spin"), ("HARM_AT", "2"), ("HARM_TURN", "40"), ("HARM_BUG", "1"), MARK];
+const FORTIETH: &str = "HARM=spin HARM_AT=2 HARM_TURN=40 HARM_BUG=1 HARM_MARK=mark";
 
 /// The number of packets of a vector.
 fn packets(vector: &Path) -> usize {
@@ -484,8 +475,8 @@ fn packets(vector: &Path) -> usize {
 
 /// Checks that the vector shows the bug.
 fn still_fails(place: &Place, vector: &Path) {
-    let line = format!("replay {} --stuck-after 5m", vector.display());
-    exits(place, 1, "(as recorded)", &line, &[("HARM_BUG", "1")]);
+    let line = format!("HARM_BUG=1 replay {} --stuck-after 5m", vector.display());
+    exits(place, 1, "(as recorded)", &line);
 }
 
 /// The model hangs after the shrink has made the vector smaller: that vector is kept.
@@ -493,7 +484,7 @@ fn still_fails(place: &Place, vector: &Path) {
 fn an_interrupted_shrink_keeps_its_best_vector() {
     let place = Place::new();
     // The run's only case is one process. In the process of the shrink, the fortieth model hangs.
-    let mut run = start(&place, "--cases 1 --no-waves --stuck-after 1h", &FORTIETH);
+    let mut run = start(&place, FORTIETH, "--cases 1 --no-waves --stuck-after 1h");
     wait_until(&mut run, || !marked(&place).is_empty());
     send(&run, Signal::INT);
     assert_code(&run.wait_with_output().unwrap(), 130);
@@ -512,7 +503,7 @@ fn an_interrupted_shrink_keeps_its_best_vector() {
 #[test]
 fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
     let place = Place::new();
-    exits(&place, 0, "", &format!("{RUN} good --cases 40"), &[]);
+    exits(&place, 0, "", &format!("{RUN} good --cases 40"));
     let good = cases(&place.json("good/results.json"));
     let mut lengths: Vec<u64> = good.values().map(|case| case.cycles).collect();
     lengths.sort_unstable();
@@ -523,10 +514,10 @@ fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
     let long: BTreeSet<&str> =
         good.iter().filter(|(_, case)| case.cycles > at).map(|(name, _)| name.as_str()).collect();
     assert!((1..20).contains(&long.len()), "{long:?}");
-    let (mut results, at) = (Vec::new(), at.to_string());
+    let mut results = Vec::new();
     for threads in ["1", "2", "5"] {
-        let line = format!("{RUN} {threads} --cases 40 --threads {threads}");
-        exits(&place, 1, "", &line, &[("HARM", "exit"), ("HARM_AT", at.as_str())]);
+        let run = format!("HARM=exit HARM_AT={at} {RUN} {threads} --cases 40");
+        exits(&place, 1, "", &format!("{run} --threads {threads}"));
         results.push(place.text(&format!("{threads}/results.json")));
         let cases = cases(&place.json(&format!("{threads}/results.json")));
         assert_eq!(cases.keys().collect::<Vec<_>>(), good.keys().collect::<Vec<_>>());

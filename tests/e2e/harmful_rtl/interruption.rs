@@ -1,14 +1,14 @@
 //! ^C during a replay, shrink or explanation. Each time, the work cannot end by itself, so the test
 //! does not depend on timing.
 
-use super::{FORTIETH, MARK, are_gone, command, marked, packets, send, still_fails, wait_for};
+use super::{FORTIETH, are_gone, command, marked, packets, send, still_fails, wait_for};
 use crate::common::{Place, assert_code, json, project, wait_until};
 use rustix::process::Signal;
 use std::fs;
 use std::process::{Child, Stdio};
 
 /// Starts the words of a line on `large.json`, a vector of 20 000 packets that shows `HARM_BUG`.
-fn start(place: &Place, line: &str, harm: super::Harm) -> Child {
+fn start(place: &Place, line: &str) -> Child {
     if !place.has("large.json") {
         let given = project().join("vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
         let mut vector = json(&given);
@@ -18,13 +18,13 @@ fn start(place: &Place, line: &str, harm: super::Harm) -> Child {
         vector["recorded"] = serde_json::Value::Null;
         place.write("large.json", &vector.to_string());
     }
-    let mut command = command(place, &format!("{line} large.json --stuck-after 1h"), harm);
+    let mut command = command(place, &format!("{line} large.json --stuck-after 1h"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Starts a command that cannot end by itself, and interrupts it when the harm occurs.
-fn interrupted(place: &Place, line: &str, harm: super::Harm) {
-    let mut child = start(place, line, harm);
+fn interrupted(place: &Place, line: &str) {
+    let mut child = start(place, line);
     wait_until(&mut child, || !marked(place).is_empty());
     send(&child, Signal::INT);
     wait_for("the command goes on", || child.try_wait().unwrap().is_some());
@@ -37,7 +37,7 @@ fn an_interruption_is_heard_while_a_vector_is_at_work_that_never_returns() {
     let place = Place::new();
     // Compile the models first, so that the RTL is running when the signal arrives.
     for line in ["replay --trace waves.vcd", "explain"] {
-        let child = start(&place, line, &[("HARM_BUG", "1")]);
+        let child = start(&place, &format!("HARM_BUG=1 {line}"));
         assert_code(&child.wait_with_output().unwrap(), 1);
     }
     fs::remove_file(place.path("waves.vcd")).unwrap();
@@ -50,10 +50,10 @@ fn an_interruption_is_heard_while_a_vector_is_at_work_that_never_returns() {
         ("replay --trace waves.vcd", "1"),
         ("replay --trace waves.vcd", "2"),
     ] {
-        for kind in ["spin", "stop"] {
+        for harm in ["spin", "stop"] {
             let _ = fs::remove_file(place.path("mark"));
-            let harm = [("HARM", kind), ("HARM_TURN", turn), ("HARM_BUG", "1"), MARK];
-            interrupted(&place, line, &harm);
+            let variables = format!("HARM={harm} HARM_TURN={turn} HARM_BUG=1 HARM_MARK=mark");
+            interrupted(&place, &format!("{variables} {line}"));
         }
     }
     assert!(!place.has("waves.vcd"), "no waves were whole");
@@ -64,7 +64,7 @@ fn an_interruption_is_heard_while_a_vector_is_at_work_that_never_returns() {
 #[test]
 fn an_interrupted_shrink_writes_its_best_vector() {
     let place = Place::new();
-    interrupted(&place, "shrink", &FORTIETH);
+    interrupted(&place, &format!("{FORTIETH} shrink"));
     let small = place.path("large.shrunk.json");
     still_fails(&place, &small);
     // The bug shows from cycle 60 on, so the window of packets before that cycle fails.

@@ -5,13 +5,11 @@ use crate::common::assert_code;
 use rustix::process::{Pid, kill_process};
 use std::fs;
 
-/// The variables with which one process stops, and writes its number into a file of the place.
-const STOPS_ONCE: [(&str, &str); 2] = [("HARM", "stop"), ("HARM_ONCE", "once")];
-
-/// Starts a run whose one worker is to be lost, after an undisturbed one.
+/// Starts a run after an undisturbed one. One process stops, and writes its number into `once`.
 fn disturbed(place: &Place, stuck_after: &str) -> Child {
-    exits(place, 0, "", &format!("{RUN} undisturbed --cases 8"), &[]);
-    start(place, &format!("--cases 8 --stuck-after {stuck_after}"), &STOPS_ONCE)
+    exits(place, 0, "", &format!("{RUN} undisturbed --cases 8"));
+    let more = format!("--cases 8 --stuck-after {stuck_after}");
+    start(place, "HARM=stop HARM_ONCE=once", &more)
 }
 
 /// Checks that the run passed as if undisturbed, and reports how its one worker was lost.
@@ -47,8 +45,8 @@ fn a_worker_that_is_stopped_from_outside_changes_no_result() {
 #[test]
 fn too_many_killed_workers_end_the_run() {
     let place = Place::new();
-    let line = format!("{RUN} run --cases 2 --threads 1 --no-sandbox");
-    exits(&place, 3, "SIGKILL", &line, &[("HARM", "kill")]);
+    let run = format!("HARM=kill {RUN} run --cases 2 --threads 1 --no-sandbox");
+    exits(&place, 3, "SIGKILL", &run);
     assert!(!place.has("run/results.json"));
     place.exits(0, "resume run");
     assert_eq!(place.json("run/results.json")["totals"]["cases"], 2);
@@ -58,9 +56,8 @@ fn too_many_killed_workers_end_the_run() {
 /// counts. In a sandbox, it cannot send SIGKILL to itself, so trying is a verdict.
 #[test]
 fn a_signal_of_the_rtl_to_itself_is_a_verdict() {
-    for (kind, signal) in [("term", "SIGTERM"), ("kill", "SIGSYS")] {
-        let line = format!("{RUN} run --cases 1 --no-shrink --no-waves");
-        let words = format!("crashed: process killed by {signal}");
-        exits(&Place::new(), 1, &words, &line, &[("HARM", kind)]);
+    for (harm, signal) in [("term", "SIGTERM"), ("kill", "SIGSYS")] {
+        let line = format!("HARM={harm} {RUN} run --cases 1 --no-shrink --no-waves");
+        exits(&Place::new(), 1, &format!("crashed: process killed by {signal}"), &line);
     }
 }
