@@ -1,12 +1,9 @@
 //! `cosim new` for RTL that others wrote: whole source folders of PyPI packages.
 
-use crate::common::{
-    assert_code, below_build, cargo_outside, code, models, program_outside, project, run_in, text,
-};
+use crate::common::{Place, assert_code, below_build, code, project, text};
+use crate::outside::Outside;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
-use tempfile::TempDir;
 
 /// The packages: generators of RTL, and RTL.
 const PACKAGES: [&str; 7] = [
@@ -19,63 +16,43 @@ const PACKAGES: [&str; 7] = [
     "pythondata-misc-opentitan==0.0.post5550",
 ];
 
-/// A module, and what `cosim new` does with it.
-struct RealModule {
-    top: &'static str,
-    /// Folders below that of the packages, and other arguments.
-    arguments: &'static [&'static str],
-    /// What `cosim new` says; with the code of an error if it refuses the module.
-    expected: &'static str,
-}
-
-const GENERATED: &[&str] = &["--rtl=generated"];
-const PICORV32: &[&str] = &["--rtl=pythondata_cpu_picorv32"];
-const SERV: &[&str] = &["--rtl=pythondata_cpu_serv/verilog"];
+const GENERATED: &str = "--rtl=PACKAGES/generated";
+const PICORV32: &str = "--rtl=PACKAGES/pythondata_cpu_picorv32";
+const SERV: &str = "--rtl=PACKAGES/pythondata_cpu_serv/verilog";
 /// The technology cell that OpenTitan generates is in the folder of generated RTL.
-const PRIM: &[&str] = &[
-    "--rtl=pythondata_misc_opentitan/resources/hw/ip/prim/rtl",
-    "--rtl=pythondata_misc_opentitan/resources/hw/ip/prim_generic/rtl",
-    "--rtl=generated/prim_flop_2sync.sv",
-];
-const IBEX: &[&str] = &[
-    "--rtl=pythondata_cpu_ibex/system_verilog/rtl",
-    "--rtl=pythondata_cpu_ibex/system_verilog/vendor/lowrisc_ip/ip/prim/rtl",
-    "-Ipythondata_cpu_ibex/system_verilog/vendor/lowrisc_ip/dv/sv/dv_utils",
-    "-DSYNTHESIS",
-];
+const PRIM: &str = "--rtl=PACKAGES/pythondata_misc_opentitan/resources/hw/ip/prim/rtl \
+                    --rtl=PACKAGES/pythondata_misc_opentitan/resources/hw/ip/prim_generic/rtl \
+                    --rtl=PACKAGES/generated/prim_flop_2sync.sv";
+const IBEX: &str = "-DSYNTHESIS --rtl=PACKAGES/pythondata_cpu_ibex/system_verilog/rtl \
+    --rtl=PACKAGES/pythondata_cpu_ibex/system_verilog/vendor/lowrisc_ip/ip/prim/rtl \
+    -IPACKAGES/pythondata_cpu_ibex/system_verilog/vendor/lowrisc_ip/dv/sv/dv_utils";
 
-const fn module(
-    top: &'static str,
-    arguments: &'static [&'static str],
-    expected: &'static str,
-) -> RealModule {
-    RealModule { top, arguments, expected }
-}
-
-const MODULES: [RealModule; 22] = [
-    module("sync_fifo", GENERATED, "clock clk, reset rst, 1 in reset"),
-    module("buffered_fifo", GENERATED, "clock clk, reset rst, 1 in reset"),
-    module("async_fifo", GENERATED, "clocks read_clk, write_clk, reset read_rst"),
-    module("axil_regs", GENERATED, "16 inputs and 11 outputs"),
-    module("axil_flat_regs", GENERATED, "16 inputs and 11 outputs"),
-    module("apb_regs", GENERATED, "12 inputs and 6 outputs"),
-    module("picorv32", PICORV32, "clock clk, reset resetn, 0 in reset"),
-    module("serv_rf_top", SERV, "clock clk, reset i_rst"),
-    module("servant_arbiter", SERV, "no clock"),
-    module("prim_fifo_sync", PRIM, "clock clk_i, reset rst_ni"),
-    module("prim_fifo_async", PRIM, "clocks clk_wr_i, clk_rd_i, reset rst_wr_ni"),
-    module("prim_pulse_sync", PRIM, "clocks clk_src_i, clk_dst_i"),
-    module("prim_arbiter_fixed", PRIM, "11 inputs and 4 outputs"),
-    module("prim_arbiter_tree", PRIM, "11 inputs and 4 outputs"),
-    module("prim_packer", PRIM, "clock clk_i, reset rst_ni"),
-    module("prim_lfsr", PRIM, "clock clk_i, reset rst_ni"),
-    module("prim_secded_22_16_dec", PRIM, "no clock"),
-    module("prim_subreg", PRIM, "clock clk_i, reset rst_ni"),
-    module("ibex_alu", IBEX, "no clock, no reset"),
-    module("ibex_core", IBEX, "clock clk_i, reset rst_ni"),
-    module("prim_generic_pad_wrapper", PRIM, "E0309]: port `inout_io`"),
+/// A module, arguments, and what `cosim new` says; with the code of an error if it refuses the
+/// module.
+const MODULES: [(&str, &str, &str); 22] = [
+    ("sync_fifo", GENERATED, "clock clk, reset rst, 1 in reset"),
+    ("buffered_fifo", GENERATED, "clock clk, reset rst, 1 in reset"),
+    ("async_fifo", GENERATED, "clocks read_clk, write_clk, reset read_rst"),
+    ("axil_regs", GENERATED, "16 inputs and 11 outputs"),
+    ("axil_flat_regs", GENERATED, "16 inputs and 11 outputs"),
+    ("apb_regs", GENERATED, "12 inputs and 6 outputs"),
+    ("picorv32", PICORV32, "clock clk, reset resetn, 0 in reset"),
+    ("serv_rf_top", SERV, "clock clk, reset i_rst"),
+    ("servant_arbiter", SERV, "no clock"),
+    ("prim_fifo_sync", PRIM, "clock clk_i, reset rst_ni"),
+    ("prim_fifo_async", PRIM, "clocks clk_wr_i, clk_rd_i, reset rst_wr_ni"),
+    ("prim_pulse_sync", PRIM, "clocks clk_src_i, clk_dst_i"),
+    ("prim_arbiter_fixed", PRIM, "11 inputs and 4 outputs"),
+    ("prim_arbiter_tree", PRIM, "11 inputs and 4 outputs"),
+    ("prim_packer", PRIM, "clock clk_i, reset rst_ni"),
+    ("prim_lfsr", PRIM, "clock clk_i, reset rst_ni"),
+    ("prim_secded_22_16_dec", PRIM, "no clock"),
+    ("prim_subreg", PRIM, "clock clk_i, reset rst_ni"),
+    ("ibex_alu", IBEX, "no clock, no reset"),
+    ("ibex_core", IBEX, "clock clk_i, reset rst_ni"),
+    ("prim_generic_pad_wrapper", PRIM, "E0309]: port `inout_io`"),
     // An array of constants in an index is beyond Verilator 5.006.
-    module("prim_keccak", PRIM, "E0307]: Verilator refused"),
+    ("prim_keccak", PRIM, "E0307]: Verilator refused"),
 ];
 
 /// Each either is a crate that builds and drives the RTL, or is refused for a reason that names the
@@ -83,32 +60,23 @@ const MODULES: [RealModule; 22] = [
 #[test]
 #[ignore = "slow: installs packages of PyPI and builds 20 crates"]
 fn crates_for_real_rtl_build_and_run() {
-    let packages = below_build("real-rtl");
-    install(&packages);
-    let place = TempDir::new().unwrap();
-    for RealModule { top, arguments, expected } in MODULES {
+    let packages = installed();
+    for (top, arguments, expected) in MODULES {
+        let place = Place::new();
         let name = top.replace('_', "-");
-        let below = |argument: &&str| match argument.split_at(2) {
-            ("-I", folder) => format!("-I{}", packages.join(folder).display()),
-            _ => match argument.strip_prefix("--rtl=") {
-                Some(path) => format!("--rtl={}", packages.join(path).display()),
-                None => (*argument).to_owned(),
-            },
-        };
-        let mut words = vec!["new".to_owned(), name.clone(), "--top".to_owned(), top.to_owned()];
-        words.extend(arguments.iter().map(below));
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let output = run_in(place.path(), &words);
+        let below = arguments.replace("PACKAGES", &packages);
+        let output = place.run(&format!("new {name} --top {top} {below}"));
         let printed = text(&output);
         assert!(printed.contains(expected), "{top}: {printed}");
         if code(&output) != 0 {
-            assert!(
-                printed.contains("error[E03") && !place.path().join(&name).exists(),
-                "{printed}"
-            );
+            assert!(printed.contains("error[E03") && !place.has(&name), "{printed}");
             continue;
         }
-        runs(&place.path().join(&name), &name);
+        // The crate builds, and its program drives the RTL.
+        let new = Outside::at(place, &name);
+        assert_code(&new.cargo(&["build"]), 0);
+        let printed = new.exits(1, "run --cases 2 --out first");
+        assert!(printed.starts_with("NO GOLDEN MODEL"), "{name}: {printed}");
     }
 }
 
@@ -117,76 +85,43 @@ fn crates_for_real_rtl_build_and_run() {
 #[test]
 #[ignore = "slow: installs packages of PyPI"]
 fn the_fifo_of_amaranth_is_verified() {
-    let packages = below_build("real-rtl");
-    install(&packages);
-    let place = TempDir::new().unwrap();
-    let rtl = format!("--rtl={}", packages.join("generated").display());
-    let output = run_in(place.path(), &["new", "afifo", "--top", "async_fifo", &rtl]);
-    let printed = text(&output);
-    assert_eq!(code(&output), 0, "{printed}");
+    let words = format!("--top async_fifo --rtl={}/generated", installed());
+    let (new, printed) = Outside::in_place(Place::new(), "afifo", &words);
     assert!(printed.contains("source w (w_en, w_rdy), sink r (r_rdy, r_en)"), "{printed}");
-    let folder = place.path().join("afifo");
-    let edit = |file: &str, from: &str, to: &str| {
-        let before = fs::read_to_string(folder.join(file)).unwrap();
-        assert_eq!(before.matches(from).count(), 1, "{from}: {before}");
-        fs::write(folder.join(file), before.replace(from, to)).unwrap();
-    };
-    edit("src/scoreboard.rs", "let _ = item;", "self.r.expect(crate::RItem { data: item.data });");
-    edit("src/lib.rs", "Untimed<false>", "Untimed");
-    let output = cargo_outside(&folder).arg("build").output().unwrap();
-    assert!(output.status.success(), "{}", text(&output));
-    let run = |arguments: &[&str]| {
-        let mut program = program_outside("afifo");
-        program.args(arguments).current_dir(&folder).env("COSIM_CACHE", models());
-        program.output().unwrap()
-    };
+    let expected = "self.r.expect(crate::RItem { data: item.data });";
+    new.edit("src/scoreboard.rs", &[("let _ = item;", expected)]);
+    new.edit("src/lib.rs", &[("Untimed<false>", "Untimed")]);
+    assert_code(&new.cargo(&["build"]), 0);
     // Its reset crosses to the reader through a synchronizer, so the scenario with resets is left
     // out.
-    let scenarios = ["default", "full-speed", "slow-sources", "slow-sinks", "bursts"];
-    let scenarios: Vec<&str> = scenarios.iter().flat_map(|name| ["--scenario", *name]).collect();
-    let good = ["run", "--cases", "50", "--out", "good"];
-    assert_code(&run(&[&good[..], &scenarios].concat()), 0);
-    let mutate = ["mutate", "--mutants", "80", "--cases", "20", "--out", "mutants"];
-    let output = run(&[&mutate[..], &scenarios].concat());
-    let report = crate::common::json(&folder.join("mutants/mutate.json"));
+    let scenarios = "--scenario default --scenario full-speed --scenario slow-sources \
+                     --scenario slow-sinks --scenario bursts";
+    new.exits(0, &format!("run --cases 50 --out good {scenarios}"));
+    let mutate = format!("mutate --mutants 80 --cases 20 --out mutants {scenarios}");
+    let output = new.run(&mutate.split(' ').collect::<Vec<_>>());
+    let report = new.json("mutants/mutate.json");
     let printed = text(&output);
     let killed = printed.split(" of ").next().and_then(|text| text.split(' ').next_back());
     let killed: u32 = killed.and_then(|count| count.parse().ok()).expect("a number of kills");
     assert!(killed >= 40, "{printed} {report}");
 }
 
-/// The crate builds, and its program drives the RTL.
-#[track_caller]
-fn runs(folder: &Path, name: &str) {
-    let output = cargo_outside(folder).arg("build").output().unwrap();
-    assert!(output.status.success(), "{name}: {}", text(&output));
-    let output = program_outside(name)
-        .args(["run", "--cases", "2", "--out", "first"])
-        .current_dir(folder)
-        .env("COSIM_CACHE", models())
-        .output()
-        .unwrap();
-    let printed = text(&output);
-    assert!(code(&output) == 1 && printed.starts_with("NO GOLDEN MODEL"), "{name}: {printed}");
-}
-
-/// Installs the packages once, and writes what their generators make.
-fn install(folder: &Path) {
+/// The folder of the packages, which are installed once, and of what their generators make.
+fn installed() -> String {
+    let folder = below_build("real-rtl");
     let done = folder.join("done");
     let script = fs::read_to_string(project().join("tests/e2e/data/real_rtl.py")).unwrap();
     let wanted = PACKAGES.join(" ") + &script;
     if fs::read_to_string(&done).is_ok_and(|known| known == wanted) {
-        return;
+        return folder.display().to_string();
     }
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"];
-    python(Command::new("python3").args(install).arg(folder).args(PACKAGES));
-    let generated = folder.join("generated");
-    python(Command::new("python3").args(["-c", &script]).arg(&generated).env("PYTHONPATH", folder));
+    let mut pip = Command::new("python3");
+    pip.args(install).arg(&folder).args(PACKAGES);
+    assert_code(&pip.output().expect("python3 runs"), 0);
+    let mut generate = Command::new("python3");
+    generate.args(["-c", &script]).arg(folder.join("generated")).env("PYTHONPATH", &folder);
+    assert_code(&generate.output().expect("python3 runs"), 0);
     fs::write(done, wanted).unwrap();
-}
-
-#[track_caller]
-fn python(command: &mut Command) {
-    let output = command.output().expect("python3 runs");
-    assert!(output.status.success(), "{command:?}: {}", text(&output));
+    folder.display().to_string()
 }

@@ -1,49 +1,36 @@
 //! The scripts detect missing tools.
 
-use crate::common::project;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::Command;
-use tempfile::TempDir;
+use crate::common::{Place, assert_code, project, script, text};
+use std::process::{Command, Output};
 
-/// Whether `scripts/setup.sh` accepts `folder` as the location of bindgen's libclang.
-fn has_libclang(folder: &Path) -> bool {
-    Command::new("bash")
-        .args(["-c", ". scripts/setup.sh && has_libclang"])
-        .env("LIBCLANG_PATH", folder)
-        .current_dir(project())
-        .status()
-        .expect("bash runs")
-        .success()
-}
-
+/// `scripts/setup.sh` accepts a folder with libclang as its location for bindgen.
 #[test]
 fn the_cxx_library_of_clang_is_not_taken_for_libclang() {
-    let folder = TempDir::new().expect("a temporary folder");
-    assert!(!has_libclang(folder.path()), "an empty folder");
-    fs::write(folder.path().join("libclang-cpp.so.14"), "").expect("a file");
-    assert!(!has_libclang(folder.path()), "libclang-cpp only");
-    fs::write(folder.path().join("libclang-14.so.14.0.6"), "").expect("a file");
-    assert!(has_libclang(folder.path()), "libclang");
+    let place = Place::new();
+    let has_libclang = || {
+        let mut bash = Command::new("bash");
+        bash.args(["-c", ". scripts/setup.sh && has_libclang"]).current_dir(project());
+        bash.env("LIBCLANG_PATH", place.path("")).status().expect("bash runs").success()
+    };
+    assert!(!has_libclang(), "an empty folder");
+    place.write("libclang-cpp.so.14", "");
+    assert!(!has_libclang(), "libclang-cpp only");
+    place.write("libclang-14.so.14.0.6", "");
+    assert!(has_libclang(), "libclang");
 }
 
 /// The arguments with which `scripts/run` starts the program. Cargo and the program are stubs.
-fn started_with(arguments: &[&str]) -> String {
-    let folder = TempDir::new().expect("a temporary folder");
-    let script = |path: &str, text: &str| {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("an executable one");
-    };
-    script("bin/cargo", "exit 0");
-    script("target/release/cosim", "echo \"$@\"");
+fn started_with(arguments: &str) -> String {
+    let place = Place::new();
+    for (name, text) in [("bin/cargo", "exit 0"), ("target/release/cosim", "echo \"$@\"")] {
+        place.write(name, "");
+        script(&place.path(name), text);
+    }
     let path = std::env::var("PATH").expect("a PATH");
     let output = Command::new("scripts/run")
-        .args(arguments)
-        .env("PATH", format!("{}:{path}", folder.path().join("bin").display()))
-        .env("CARGO_TARGET_DIR", folder.path().join("target"))
+        .args(arguments.split(' '))
+        .env("PATH", format!("{}:{path}", place.path("bin").display()))
+        .env("CARGO_TARGET_DIR", place.path("target"))
         .current_dir(project())
         .output()
         .expect("bash runs");
@@ -52,15 +39,19 @@ fn started_with(arguments: &[&str]) -> String {
 
 #[test]
 fn a_regression_is_of_all_blocks_if_none_is_named() {
-    assert_eq!(started_with(&["--cases", "3"]), "run --block all --cases 3");
-    assert_eq!(started_with(&["--cases", "3", "--block", "qp"]), "run --cases 3 --block qp");
-    assert_eq!(started_with(&["--block=qp,dll"]), "run --block=qp,dll");
+    for (arguments, expected) in [
+        ("--cases 3", "run --block all --cases 3"),
+        ("--cases 3 --block qp", "run --cases 3 --block qp"),
+        ("--block=qp,dll", "run --block=qp,dll"),
+    ] {
+        assert_eq!(started_with(arguments), expected);
+    }
 }
 
 /// A row that names nothing would be kept for ever.
 #[test]
 fn every_budget_of_builds_names_what_exists() {
-    let read = |name: &str| fs::read_to_string(project().join(name)).expect(name);
+    let read = |name: &str| std::fs::read_to_string(project().join(name)).expect(name);
     let script = read("scripts/times");
     let table = read("docs/times.tsv");
     let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
@@ -84,54 +75,45 @@ fn every_budget_of_builds_names_what_exists() {
     }
 }
 
-/// `scripts/sizes ARGUMENT` of a repository: whether it succeeds, and what it prints.
-fn sizes(root: &Path, argument: &str) -> (bool, String) {
-    let output = Command::new(root.join("scripts/sizes")).arg(argument).output().expect("Python");
-    let printed = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8(printed).expect("text"))
-}
-
 /// A folder that grew has to shrink, or its budget is raised on purpose.
 #[test]
 fn no_folder_is_larger_than_its_budget() {
-    let (within, printed) = sizes(&project(), "check");
-    assert!(within, "{printed}");
+    let mut sizes = Command::new(project().join("scripts/sizes"));
+    assert_code(&sizes.arg("check").output().expect("Python"), 0);
 }
 
 /// Lines, bytes and folders without a budget are too much, and no command raises a budget.
 #[test]
 fn the_budget_of_a_folder_falls_and_never_rises() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let root = folder.path();
-    let write = |name: &str, text: &str| {
-        fs::create_dir_all(root.join(name).parent().expect("a folder")).expect("a folder");
-        fs::write(root.join(name), text).expect("a file");
-        let added = Command::new("git").args(["add", "."]).current_dir(root).status();
-        assert!(added.expect("git runs").success());
+    let place = Place::new();
+    let sizes = |argument: &str| -> Output {
+        Command::new(place.path("scripts/sizes")).arg(argument).output().expect("Python")
     };
-    let init = Command::new("git").args(["init", "-q"]).current_dir(root).status();
-    assert!(init.expect("git runs").success());
-    fs::create_dir(root.join("scripts")).expect("a folder");
-    fs::copy(project().join("scripts/sizes"), root.join("scripts/sizes")).expect("a copy");
+    let write = |name: &str, text: &str| {
+        place.write(name, text);
+        place.git("add .");
+    };
+    place.git("init -q");
+    std::fs::create_dir(place.path("scripts")).expect("a folder");
+    std::fs::copy(project().join("scripts/sizes"), place.path("scripts/sizes")).expect("a copy");
     write("vectors/one.json", "{}\n{}\n");
     write("src/lib.rs", "// one\n// two\n");
     write("docs/sizes.tsv", "2\t14\tRust\t.\n999\t99999\tscripts\tscripts\n");
-    assert!(sizes(root, "check").0, "{}", sizes(root, "check").1);
-    let refused = |what: &str| {
-        let (within, printed) = sizes(root, "check");
-        assert!(!within && printed.contains(what), "{what}: {printed}");
-        assert!(sizes(root, "write").0);
-        assert!(!sizes(root, "check").0, "a budget was raised");
+    assert_code(&sizes("check"), 0);
+    let refused = |name: &str, lines: &str, expected: &str| {
+        write(name, lines);
+        let output = sizes("check");
+        let printed = text(&output);
+        assert!(!output.status.success() && printed.contains(expected), "{expected}: {printed}");
+        assert_code(&sizes("write"), 0);
+        assert!(!sizes("check").status.success(), "a budget was raised");
     };
-    write("src/lib.rs", "// one and more\n");
-    refused("bytes of Rust");
-    write("src/lib.rs", "//\n//\n//\n");
-    refused("lines of Rust");
+    refused("src/lib.rs", "// one and more\n", "bytes of Rust");
+    refused("src/lib.rs", "//\n//\n//\n", "lines of Rust");
     write("src/lib.rs", "//\n");
-    assert!(sizes(root, "check").0 && sizes(root, "write").0);
-    write("src/lib.rs", "//\n//\n");
-    refused("lines of Rust");
+    assert_code(&sizes("check"), 0);
+    assert_code(&sizes("write"), 0);
+    refused("src/lib.rs", "//\n//\n", "lines of Rust");
     write("src/lib.rs", "//\n");
-    write("docs/page.md", "A page.\n");
-    refused("1 lines of Markdown");
+    refused("docs/page.md", "A page.\n", "1 lines of Markdown");
 }
