@@ -47,6 +47,9 @@ fn options_have_the_defaults_of_the_nearest_file_upwards() {
     assert!(printed.contains("cosim.toml"), "a run must not depend on a file unseen: {printed}");
     let timing = place.text("a/b/out/timing.json");
     assert!(timing.contains("--cases=2"), "the command line has the defaults: {timing}");
+    // The search for a file ends at the repository.
+    fs::create_dir(place.path("a/.git")).expect("a folder");
+    assert_error_at(&run_in(&place, "a/b", "run --cases 1 --out other"), "E0109", "");
 }
 
 #[test]
@@ -105,14 +108,6 @@ fn a_file_that_others_can_write_is_named_and_sets_nothing() {
     command.current_dir(place.path("")).env("COSIM_CONFIG", &file).args(line.split(' '));
     assert_code(&command.output().unwrap(), 0);
     assert_eq!(header(&place, "out")["block"], "qp");
-}
-
-#[test]
-fn the_search_for_a_file_ends_at_the_repository() {
-    let place = folder("[all]\nblock = \"qp\"\n");
-    fs::create_dir_all(place.path("repository/.git")).expect("a folder");
-    let output = run_in(&place, "repository/below", "run --cases 1 --out out");
-    assert_error_at(&output, "E0109", "");
 }
 
 #[test]

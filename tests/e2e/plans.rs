@@ -13,72 +13,62 @@ const QP: &str = "[[run]]\nblocks = [\"qp\"]\n";
 #[test]
 fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
     let place = Place::new();
-    let listed = |run: &str| format!("{HEAD}{run}");
-    let run = |more: &str| format!("{HEAD}{QP}{more}");
-    let waiver = |block: &str, more: &str| {
-        run(&format!("[[waiver]]\nblock = \"{block}\"\nsignature = \"hang-x\"\n{more}\n"))
-    };
-    let other = |version: &str| format!("format = \"cosim-plan\"\nversion = {version}\n{QP}");
-    let empty = r#"{"format": "cosim-plan", "version": 1, "run": [{"blocks": []}]}"#;
-    for (name, plan, number, words) in [
-        ("a.toml", "format = \"cosim-plan\"\nversion =".to_owned(), "E0205", "a.toml:2:10: "),
-        (
-            "b.toml",
-            listed("[[run]]\nblocks = [\"q\"]\n"),
-            "E0215",
-            "b.toml:3:1: run[0]: `blocks`: ",
-        ),
-        ("c.toml", run("case = 3\n"), "E0213", "c.toml:5:1: run[0]"),
-        ("c.toml", run("case = 3\n"), "E0213", "`case`"),
-        ("d.toml", run("cases = \"many\"\n"), "E0215", "d.toml:5:9: run[0]"),
-        ("e.toml", run("fixes = \"none\"\n"), "E0215", "`fixes` of block qp: "),
-        ("e.toml", run("fixes = \"random:0\"\n"), "E0215", "`fixes` of block qp: `random:0`"),
-        (
-            "f.toml",
-            run("parameters = { DEPTH = 3 }\n"),
-            "E0215",
-            "`parameters` of block qp: unknown parameter `DEPTH`",
-        ),
-        ("g.toml", run("packets = 0\n"), "E0215", "1 to 20000"),
-        ("h.toml", run("scenarios = [\"storm\"]\n"), "E0216", "`storm`"),
-        ("i.toml", run("seeds = [3, 3]\n"), "E0215", "seed 3"),
-        ("j.toml", run("min_coverage = 101\n"), "E0215", "101"),
-        (
-            "u.toml",
-            run("min_coverage = 90\nuntil_coverage = 95\n"),
-            "E0215",
-            "u.toml:3:1: run[0]: `min_coverage` and `until_coverage`",
-        ),
-        ("v.toml", run("round = 8\n"), "E0213", "`round`"),
-        ("k.toml", run("name = \"../x\"\n"), "E0215", "`../x`"),
-        ("l.toml", run("[[run]]\nblocks = [\"all\"]\n"), "E0216", "`qp`"),
-        ("m.toml", listed(""), "E0214", "`run`"),
-        ("n.toml", waiver("qp", "expires = \"2027-01-31\""), "E0214", "n.toml:5:1: waiver[0]: "),
-        ("o.toml", waiver("qp", "reason = \"known\""), "E0214", "o.toml:5:1: waiver[0]: "),
-        (
-            "p.toml",
-            waiver("qp", "reason = \"known\"\nexpires = \"2027-02-30\""),
-            "E0215",
-            "p.toml:9:11: waiver[0].expires: `2027-02-30`",
-        ),
-        ("q.toml", waiver("qp", "reason = \" \"\nexpires = \"2027-02-28\""), "E0217", "`reason`"),
-        (
-            "r.toml",
-            waiver("dll", "reason = \"known\"\nexpires = \"2027-02-28\""),
-            "E0217",
-            "[[run]]",
-        ),
-        ("s.json", empty.replace(", \"v", ",\n \"v"), "E0215", "s.json:2:38: run[0]: `blocks`"),
-        ("t.json", "{\"format\": \"other\"}".to_owned(), "E0213", "`other`"),
-        ("u.toml", other("2"), "E0206", "`version`"),
-        ("v.yaml", run(""), "E0206", "v.yaml: "),
-    ] {
-        place.write(name, &plan);
+    let refused = |name: &str, plan: &str, number: &str, words: &str| {
+        place.write(name, plan);
         place.fails(number, words, &format!("run --plan {name} --out out"));
-        assert!(!place.has("out"), "{name}: something is written");
+        assert!(!place.has("out"), "{plan}: something is written");
+    };
+    for (run, number, words) in [
+        ("case = 3", "E0213", "r.toml:5:1: run[0]"),
+        ("case = 3", "E0213", "`case`"),
+        ("cases = \"many\"", "E0215", "r.toml:5:9: run[0]"),
+        ("fixes = \"none\"", "E0215", "`fixes` of block qp: "),
+        ("fixes = \"random:0\"", "E0215", "`fixes` of block qp: `random:0`"),
+        ("parameters = { DEPTH = 3 }", "E0215", "`parameters` of block qp: unknown"),
+        ("parameters = { DEPTH = 3 }", "E0215", "`DEPTH`"),
+        ("packets = 0", "E0215", "1 to 20000"),
+        ("scenarios = [\"storm\"]", "E0216", "`storm`"),
+        ("seeds = [3, 3]", "E0215", "seed 3"),
+        ("min_coverage = 101", "E0215", "101"),
+        ("min_coverage = 90\nuntil_coverage = 95", "E0215", "r.toml:3:1: run[0]: `min_coverage`"),
+        ("min_coverage = 90\nuntil_coverage = 95", "E0215", "`until_coverage`"),
+        ("round = 8", "E0213", "`round`"),
+        ("name = \"../x\"", "E0215", "`../x`"),
+        ("[[run]]\nblocks = [\"all\"]", "E0216", "`qp`"),
+    ] {
+        refused("r.toml", &format!("{HEAD}{QP}{run}\n"), number, words);
+    }
+    for (block, waiver, number, words) in [
+        ("qp", "expires = \"2027-01-31\"", "E0214", "w.toml:5:1: waiver[0]: "),
+        ("qp", "reason = \"a\"", "E0214", "w.toml:5:1: waiver[0]: "),
+        (
+            "qp",
+            "reason = \"a\"\nexpires = \"2027-02-30\"",
+            "E0215",
+            "w.toml:9:11: waiver[0].expires",
+        ),
+        ("qp", "reason = \"a\"\nexpires = \"2027-02-30\"", "E0215", "`2027-02-30`"),
+        ("qp", "reason = \" \"\nexpires = \"2027-02-28\"", "E0217", "`reason`"),
+        ("dll", "reason = \"a\"\nexpires = \"2027-02-28\"", "E0217", "[[run]]"),
+    ] {
+        let head = format!("[[waiver]]\nblock = \"{block}\"\nsignature = \"hang-x\"\n");
+        refused("w.toml", &format!("{HEAD}{QP}{head}{waiver}\n"), number, words);
+    }
+    let json = "{\"format\": \"cosim-plan\",\n \"version\": 1, \"run\": [{\"blocks\": []}]}";
+    let run = &format!("{HEAD}{QP}");
+    for (name, plan, number, words) in [
+        ("a.toml", "format = \"cosim-plan\"\nversion =", "E0205", "a.toml:2:10: "),
+        ("b.toml", &run.replace("qp", "q"), "E0215", "b.toml:3:1: run[0]: `blocks`: "),
+        ("m.toml", HEAD, "E0214", "`run`"),
+        ("s.json", json, "E0215", "s.json:2:38: run[0]: `blocks`"),
+        ("t.json", "{\"format\": \"other\"}", "E0213", "`other`"),
+        ("u.toml", &run.replace("version = 1", "version = 2"), "E0206", "`version`"),
+        ("v.yaml", run, "E0206", "v.yaml: "),
+    ] {
+        refused(name, plan, number, words);
     }
     // Options that conflict with the plan are refused.
-    place.write("z.toml", &run(""));
+    place.write("z.toml", run);
     for again in ["--block qp", "--packets 3", "--min-coverage 1", "--until-coverage 1"] {
         place.fails("E0101", "", &format!("run --plan z.toml --out out {again}"));
     }

@@ -1,9 +1,9 @@
 //! `cosim resume`: a run that was killed at any moment and resumed equals an undisturbed run.
 
-use crate::common::{Place, assert_code, assert_error_at, files, is_longer, text, wait_until};
+use crate::common::{Place, assert_code, files, is_longer, text, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -177,17 +177,15 @@ fn a_run_of_another_user_is_resumed_only_if_it_is_trusted() {
     wait_until(&mut child, || is_longer(&path(partial), 4000));
     kill(child);
     let before = size("out/run.journal");
-    // The cache of another user.
-    let cache = ("COSIM_CACHE", path("cache"));
-    let output = place.command("resume out").env(cache.0, &cache.1).output().unwrap();
-    assert_error_at(&output, "E0224", "--recorded-rtl");
-    assert!(text(&output).contains("history.db"), "the command is shown: {}", text(&output));
+    let cache = format!("COSIM_CACHE={}", path("cache").display());
+    let by_another_user = format!("{cache} resume out");
+    place.fails("E0224", "--recorded-rtl", &by_another_user);
+    let printed = place.exits(2, &by_another_user);
+    assert!(printed.contains("history.db"), "the command is shown: {printed}");
     assert!(!place.has("history.db") && size("out/run.journal") == before, "nothing was obeyed");
-    for (line, cache) in [("resume out --recorded-rtl", Some(cache)), ("resume out", None)] {
-        let mut command = place.command(line);
+    for line in [&*format!("{by_another_user} --recorded-rtl"), "resume out"] {
         let before = size(partial);
-        command.envs(cache).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
+        let mut child = place.start(line);
         wait_until(&mut child, || is_longer(&path(partial), before + 4000));
         kill(child);
     }
