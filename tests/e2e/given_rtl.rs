@@ -117,25 +117,13 @@ fn an_included_file_in_a_folder_below_is_part_of_the_model() {
     let top = format!("`include \"sub/settings.inc\"\n{}", built_in(TOP));
     let place =
         with(&[(&format!("rtl/{TOP}"), &top), (&format!("rtl/{HEADER}"), &built_in(HEADER))]);
-    for is_good in [true, false, true] {
-        let text = if is_good { "// nothing\n" } else { "`no_such_macro here\n" };
-        place.write("rtl/sub/settings.inc", text);
-        match is_good {
-            true => drop(place.exits(0, &format!("{SHORT} rtl"))),
-            false => place.fails("E0307", "settings.inc:1", &format!("{SHORT} rtl")),
-        }
-    }
-}
-
-#[test]
-fn a_copy_of_the_rtl_has_the_identity_of_the_rtl() {
-    let place = Place::new();
-    let identity = |rtl: &str| {
-        place.exits(0, &format!("run --cases 1 --packets 1 --out out --force {rtl}"));
-        place.json("out/results.json")["run"]["rtl"].clone()
-    };
-    let copy = format!("--rtl {}", project().join("rtl").display());
-    assert_eq!(identity(""), identity(&copy));
+    let (run, settings) = (format!("{SHORT} rtl"), "rtl/sub/settings.inc");
+    place.write(settings, "// nothing\n");
+    place.exits(0, &run);
+    place.write(settings, "`no_such_macro here\n");
+    place.fails("E0307", "settings.inc:1", &run);
+    place.write(settings, "// nothing\n");
+    place.exits(0, &run);
 }
 
 #[test]
