@@ -194,10 +194,9 @@ fn grow(shard: &Path, index: u64, cases: u64) {
     );
     for from in (0..cases).step_by(ROW as usize) {
         let count = ROW.min(cases - from) as usize;
-        let column = |number: u64| vec![number.to_string(); count].join(",");
-        let separator = if from == 0 { "" } else { "," };
-        let place = index + 4 * from;
-        let (cycles, packets) = (column(cycles), column(packets));
+        let [cycles, packets] =
+            [cycles, packets].map(|number: u64| vec![number.to_string(); count].join(","));
+        let (separator, place) = (if from == 0 { "" } else { "," }, index + 4 * from);
         let columns = format!("\"cycles\":[{cycles}],\"packets\":[{packets}]");
         write!(text, "{separator}\n{{\"from\":{place},{columns}}}").unwrap();
     }
@@ -207,8 +206,8 @@ fn grow(shard: &Path, index: u64, cases: u64) {
     let path = shard.join("coverage.json");
     let mut coverage = json(&path);
     coverage["parts"][0]["cases"] = value!({ "first": index, "step": 4, "count": cases });
-    let checksum = coverage.as_object_mut().unwrap().remove("checksum").unwrap();
+    coverage.as_object_mut().unwrap().remove("checksum").unwrap();
     let text = coverage.to_string();
     let text = text.strip_suffix('}').unwrap();
-    write_record(&path, &format!("{text},\n\"checksum\": {checksum}\n}}\n"));
+    write_record(&path, &format!("{text},\n\"checksum\": \"\"\n}}\n"));
 }

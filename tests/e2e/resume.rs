@@ -43,7 +43,7 @@ fn kill(mut child: Child) {
 /// So many moments are tried that some fall within the cases: a few by default, more with
 /// COSIM_TEST_KILLS=100.
 fn assert_is_the_same_after_kills(place: &Place, arguments: &str, seed: u64) {
-    let kills = std::env::var("COSIM_TEST_KILLS").map_or(4, |number| number.parse().unwrap());
+    let kills: u32 = std::env::var("COSIM_TEST_KILLS").map_or(4, |text| text.parse().unwrap());
     let run = format!("run --quiet {arguments} --out");
     let mut child = start(place, &run, "whole");
     let begin = Instant::now();
