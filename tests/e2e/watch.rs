@@ -60,21 +60,20 @@ impl Watching {
         })
     }
 
-    /// The next line, which must be about a group and start with `word`, such as "new" or "gone".
-    fn group(&mut self, word: &str) -> String {
-        let line = self.line();
-        assert!(line.trim_start().starts_with(word), "expected {word}: {line}");
-        line
-    }
-
-    /// The verdict of the next run, which must have this number.
+    /// The verdict of the next run, which must have this number, and the line of a group that
+    /// starts with a word such as "new" or "gone".
     #[track_caller]
-    fn verdict(&mut self, number: u32, expected: &str) -> String {
+    fn verdict(&mut self, number: u32, expected: &str, group: &str) -> String {
         let mut line = self.line();
         while line == WAITING {
             line = self.line();
         }
         assert!(line.starts_with(&format!("run {number}  {expected}")), "{number}: {line}");
+        if !group.is_empty() {
+            let next = self.line();
+            assert!(next.trim_start().starts_with(group), "expected {group}: {next}");
+            line += &next;
+        }
         line
     }
 
@@ -107,31 +106,29 @@ impl Drop for Watching {
 fn every_save_is_one_run_and_says_what_changed() {
     let mut watching = Watching::new("rtl");
     let good = watching.place.text(FILE);
-    let first = watching.verdict(1, "PASS  thread2");
+    let first = watching.verdict(1, "PASS  thread2", "");
     assert!(first.contains("0 of them failed") && !first.contains("before"), "{first}");
 
     assert!(good.contains(RIGHT), "no `{RIGHT}`");
     let bug = good.replacen(RIGHT, BUG, 1);
     watching.save(&bug);
-    let failed = watching.verdict(2, "FAIL  thread2");
-    assert!(failed.contains("cycles/s, ") && failed.contains(" before)"), "{failed}");
-    let new = watching.group("new");
+    let failed = watching.verdict(2, "FAIL  thread2", "new");
     let signature = "mismatch-rq_offset_din-UPDATE_RQ_s";
-    assert!(new.contains(signature) && new.contains("runs/watch-thread2/"), "{new}");
+    for words in ["cycles/s, ", " before)", signature, "runs/watch-thread2/"] {
+        assert!(failed.contains(words), "{failed}");
+    }
 
     // A syntax error is reported, and the program waits for the next save.
     watching.save(&good.replacen("endmodule", "endmodul", 1));
-    watching.verdict(3, "NOT RUN");
+    watching.verdict(3, "NOT RUN", "");
     while watching.line() != WAITING {}
 
     // Written in place, with another comment: the bug is still there.
     watching.place.write(FILE, &format!("{bug}// still\n"));
-    watching.verdict(4, "FAIL");
-    watching.group("still");
+    watching.verdict(4, "FAIL", "still");
 
     watching.save(&good);
-    watching.verdict(5, "PASS");
-    let gone = watching.group("gone");
+    let gone = watching.verdict(5, "PASS", "gone");
     assert!(gone.contains(signature), "{gone}");
 
     // Two files in one save: another folder replaces this one.
@@ -140,15 +137,13 @@ fn every_save_is_one_run_and_says_what_changed() {
     watching.place.write(&FILE.replace("rtl/", "other/"), &bug);
     watching.place.write("other/extra.vh", "// nothing\n");
     renameat_with(CWD, &other, CWD, &rtl, RenameFlags::EXCHANGE).unwrap();
-    watching.verdict(6, "FAIL");
-    watching.group("new");
+    watching.verdict(6, "FAIL", "new");
 
     // An editor's own files are no save.
     watching.place.write("rtl/.x.swp", "");
     watching.place.write("rtl/4913", "");
     watching.save(&good);
-    watching.verdict(7, "PASS");
-    watching.group("gone");
+    watching.verdict(7, "PASS", "gone");
 
     let (code, rest) = watching.interrupt();
     assert_eq!((code, rest.as_str()), (130, WAITING), "nothing else was said");
@@ -158,15 +153,15 @@ fn every_save_is_one_run_and_says_what_changed() {
 #[test]
 fn a_replaced_file_is_still_watched() {
     let mut watching = Watching::new(FILE);
-    watching.verdict(1, "PASS");
+    watching.verdict(1, "PASS", "");
     for number in 2..4 {
         watching.save(&format!("{}// {number}\n", watching.place.text(FILE)));
-        watching.verdict(number, "PASS");
+        watching.verdict(number, "PASS", "");
     }
     // Included files count, too.
     let header = "rtl/thread2/ReqRecvCore_Thread_2.vh";
     watching.place.write(header, &(watching.place.text(header) + "// saved\n"));
-    watching.verdict(4, "PASS");
+    watching.verdict(4, "PASS", "");
     assert_eq!(watching.interrupt().0, 130);
 }
 
