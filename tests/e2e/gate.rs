@@ -1,81 +1,60 @@
 //! The corpus as a gate: the commands of `docs/how-to/ci.md` pass the good RTL and no other.
 
-use crate::common::{assert_code, patched_rtl, project, run, text};
+use crate::common::{Place, assert_code, json, project, run, text};
 use std::fs;
-use std::path::Path;
-use std::process::Output;
-use tempfile::TempDir;
 
-/// The commands in the document that check user RTL.
-fn gate(rtl: &Path, out: &Path) -> Vec<Output> {
+/// Runs the commands in the document that check user RTL.
+#[track_caller]
+fn gate(place: &Place, rtl: &str, exit: i32) {
     let document = fs::read_to_string(project().join("docs/how-to/ci.md")).unwrap();
-    let commands: Vec<String> = document
-        .lines()
-        .filter_map(|line| line.strip_prefix("    target/release/cosim "))
-        .filter(|line| line.contains("--rtl path/to/rtl"))
-        .map(|line| line.replace("runs/gate", out.to_str().unwrap()))
-        .map(|line| line.replace("path/to/rtl", rtl.to_str().unwrap()))
-        .collect();
-    assert_eq!(commands.len(), 2, "{commands:?}");
-    let arguments = |command: &str| -> Vec<String> {
-        let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+    let lines = document.lines().filter_map(|line| line.strip_prefix("    target/release/cosim "));
+    let lines: Vec<&str> = lines.filter(|line| line.contains("--rtl path/to/rtl")).collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for line in lines {
         // A real gate runs too long for a test.
-        if words[0] == "run" {
-            words.extend(["--cases", "10", "--max-failures", "3", "--no-waves"].map(str::to_owned));
-        }
-        words
-    };
-    commands.iter().map(|command| run(arguments(command))).collect()
+        let few = match line.starts_with("run ") {
+            true => "--cases 10 --max-failures 3 --no-waves",
+            false => "",
+        };
+        let line = line.replace(" vectors/", &format!(" {}/vectors/", project().display()));
+        place.exits(exit, &format!("{} {few}", line.replace("path/to/rtl", rtl)));
+    }
 }
 
 #[test]
 fn the_gate_of_the_documents_passes_the_good_rtl_and_no_other() {
-    let folder = TempDir::new().unwrap();
-    for output in gate(&project().join("rtl"), &folder.path().join("good")) {
-        assert_code(&output, 0);
-    }
-    let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
-    for output in gate(&wrong.path().join("rtl"), &folder.path().join("bad")) {
-        assert_code(&output, 1);
-    }
+    let place = Place::with_bug("thread2/43-rq-wrap-one-late");
+    gate(&place, project().join("rtl").to_str().unwrap(), 0);
+    gate(&place, "rtl", 1);
 }
 
 #[test]
 fn a_record_is_expected_and_without_a_record_a_match() {
+    let place = Place::new();
     // The first vector records a hang; the second matches.
-    let hang = "vectors/thread2/f5d-off-short-wqe-hangs.json";
-    let good = "vectors/thread2/t14-send-only-completes.json";
-    let output = run(["replay", "--expect-recorded", hang, good]);
-    assert_code(&output, 0);
-    assert!(
-        text(&output).contains("PASS  2 vectors, 3 replays: 3 as expected, 0 not"),
-        "{}",
-        text(&output)
-    );
-    let output = run(["replay", hang, good]);
-    assert_code(&output, 1);
-    assert!(
-        text(&output).contains("FAIL  2 vectors, 3 replays: 2 matched, 1 not"),
-        "{}",
-        text(&output)
-    );
-
+    let paths = ["f5d-off-short-wqe-hangs", "t14-send-only-completes"]
+        .map(|name| project().join(format!("vectors/thread2/{name}.json")));
+    let [hang, good] = paths.each_ref().map(|path| path.display());
+    let printed = place.exits(0, &format!("replay --expect-recorded {hang} {good}"));
+    assert!(printed.contains("PASS  2 vectors, 3 replays: 3 as expected, 0 not"), "{printed}");
+    let printed = place.exits(1, &format!("replay {hang} {good}"));
+    assert!(printed.contains("FAIL  2 vectors, 3 replays: 2 matched, 1 not"), "{printed}");
     // The same hang is unexpected without a record.
-    let folder = TempDir::new().unwrap();
-    let mut vector = crate::common::json(&project().join(hang));
+    let mut vector = json(&paths[0]);
     vector["recorded"] = serde_json::Value::Null;
-    let silent = folder.path().join("silent.json");
-    fs::write(&silent, vector.to_string()).unwrap();
-    assert_code(&run(["replay", "--expect-recorded", silent.to_str().unwrap()]), 1);
+    place.write("silent.json", &vector.to_string());
+    place.exits(1, "replay --expect-recorded silent.json");
 }
 
 #[test]
 fn folders_and_patterns_name_vectors_and_other_fixes_are_skipped() {
-    let pattern = "vectors/thread2/f5d-*.json";
-    let output = run(["replay", "--expect-recorded", "--fixes", "repaired", pattern]);
-    assert!(text(&output).contains("skipped, made for other fixes: 1"), "{}", text(&output));
-    let output = run(["replay", "--expect-recorded", "--quiet", "vectors"]);
-    assert_code(&output, 0);
-    assert!(text(&output).starts_with("PASS  "), "{}", text(&output));
-    assert_code(&run(["replay", "vectors/thread2/no-such-*.json"]), 2);
+    for (exit, words, line) in [
+        (0, "skipped, made for other fixes: 1", "--fixes repaired vectors/thread2/f5d-*.json"),
+        (0, "PASS  ", "--quiet vectors"),
+        (2, "", "vectors/thread2/no-such-*.json"),
+    ] {
+        let output = run(format!("replay --expect-recorded {line}").split(' '));
+        assert_code(&output, exit);
+        assert!(text(&output).contains(words), "{}", text(&output));
+    }
 }
