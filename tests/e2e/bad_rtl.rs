@@ -61,8 +61,8 @@ const DLL_OPEN: &[(&str, &str)] = &[
     ("64-no-offer-beside-a-write", "undecided"),
 ];
 
-/// Numbers of bugs of `qp` that three steps do not show. RTR takes two steps, RTS and SQD three, and
-/// activity there takes one more. A wrong drain report takes one or two drains. For some bugs,
+/// Numbers of bugs of `qp` that three steps do not show. RTR takes two steps, RTS and SQD three,
+/// and activity there takes one more. A wrong drain report takes one or two drains. For some bugs,
 /// shrinking keeps an extra step, because the rules of the failing cycle are part of the signature.
 const LATER_IN_LIFE: [u64; 23] =
     [7, 11, 12, 13, 14, 17, 19, 23, 24, 28, 32, 33, 34, 35, 36, 39, 41, 43, 44, 57, 65, 73, 74];

@@ -180,63 +180,58 @@ struct Rejected;
 /// The cycle that the scoreboard of [`Rejected`] rejects.
 static REJECTED_CYCLE: AtomicU64 = AtomicU64::new(0);
 
-#[derive(Clone)]
-struct RxGolden(rx::Golden);
-
-impl harness::Golden<Rejected> for RxGolden {
-    const RULES: &'static [Rule] = <rx::Golden as harness::Golden<Rx>>::RULES;
-    type Cycle = <rx::Golden as harness::Golden<Rx>>::Cycle;
+impl harness::Golden<Rejected> for rx::Golden {
+    const RULES: &'static [Rule] = <Self as harness::Golden<Rx>>::RULES;
+    type Cycle = <Self as harness::Golden<Rx>>::Cycle;
 
     fn new(parameters: &Parameters) -> Self {
-        Self(<rx::Golden as harness::Golden<Rx>>::new(parameters))
+        <Self as harness::Golden<Rx>>::new(parameters)
     }
 
     fn cycle(&self, inputs: &Inputs) -> Self::Cycle {
-        harness::Golden::<Rx>::cycle(&self.0, inputs)
+        harness::Golden::<Rx>::cycle(self, inputs)
     }
 
     fn outputs(&self, inputs: &Inputs, cycle: &Self::Cycle, outputs: &mut Outputs) {
-        harness::Golden::<Rx>::outputs(&self.0, inputs, cycle, outputs);
+        harness::Golden::<Rx>::outputs(self, inputs, cycle, outputs);
     }
 
     fn clock(&mut self, inputs: &Inputs, cycle: &Self::Cycle) -> RuleSet {
-        harness::Golden::<Rx>::clock(&mut self.0, inputs, cycle)
+        harness::Golden::<Rx>::clock(self, inputs, cycle)
     }
 
     fn state(&self) -> &'static str {
-        harness::Golden::<Rx>::state(&self.0)
+        harness::Golden::<Rx>::state(self)
     }
 }
 
-struct RxEnvironment<'a>(rx::Environment<'a>);
-
-impl<'a> harness::Environment<'a, Rejected> for RxEnvironment<'a> {
+impl<'a> harness::Environment<'a, Rejected> for rx::Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
-        Self(<rx::Environment<'a> as harness::Environment<'a, Rx>>::new(traffic, parameters))
+        <Self as harness::Environment<'a, Rx>>::new(traffic, parameters)
     }
 
     fn drive(&mut self, inputs: &mut Inputs) {
-        harness::Environment::<Rx>::drive(&mut self.0, inputs);
+        harness::Environment::<Rx>::drive(self, inputs);
     }
 
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        harness::Environment::<Rx>::clock(&mut self.0, inputs, outputs);
+        harness::Environment::<Rx>::clock(self, inputs, outputs);
     }
 
     fn finished(&self) -> bool {
-        harness::Environment::<Rx>::finished(&self.0)
+        harness::Environment::<Rx>::finished(self)
     }
 
     fn handshakes(&self) -> u64 {
-        harness::Environment::<Rx>::handshakes(&self.0)
+        harness::Environment::<Rx>::handshakes(self)
     }
 
     fn progress_timeout(&self) -> u64 {
-        harness::Environment::<Rx>::progress_timeout(&self.0)
+        harness::Environment::<Rx>::progress_timeout(self)
     }
 
     fn packets(&self) -> u64 {
-        harness::Environment::<Rx>::packets(&self.0)
+        harness::Environment::<Rx>::packets(self)
     }
 }
 
@@ -287,9 +282,9 @@ impl Block for Rejected {
 
     type Inputs = Inputs;
     type Outputs = Outputs;
-    type Golden = RxGolden;
+    type Golden = rx::Golden;
     type Traffic = Traffic;
-    type Environment<'a> = RxEnvironment<'a>;
+    type Environment<'a> = rx::Environment<'a>;
     type Scoreboard<'a> = Rejecting;
     type Weights = RxWeights;
     type Coverage = ();
