@@ -1,7 +1,7 @@
 //! `cosim cover close`: each uncovered point gets a vector or a proof, and a run believes no proof
 //! that is not its own.
 
-use crate::common::{Place, assert_code, code, program, text, without_certificates, write_record};
+use crate::common::{Place, assert_code, text, write_record};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -89,32 +89,23 @@ fn uncovered_points_get_vectors_and_proofs() {
 fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
     let place = Place::new();
     place.exits(0, &format!("{COVERED} one"));
-    let close = |mut command: std::process::Command, more: &[&str]| {
-        command.args(["cover", "close", "one", "--only", ":234, line case", "--cases", "0"]);
-        command.args(["--out", "closed", "--force"]).args(more).current_dir(place.path(""));
-        let exit = code(&command.output().unwrap());
-        (exit, results(&place)[DEAD]["status"].as_str().unwrap().to_owned())
+    let close = |exit: i32, status: &str, line: &str, more: &str| {
+        let close = "cover close one --only ':234, line case' --cases 0 --out closed --force";
+        place.exits(exit, &format!("{line} {close} {more}"));
+        assert_eq!(results(&place)[DEAD]["status"], status);
     };
-    let without = |is_missing| without_certificates(is_missing, &place.path(""));
-    for (is_missing, more, exit) in
-        [(true, &[][..], 4), (false, &[], 4), (false, &["--accept-believed"], 0)]
-    {
-        assert_eq!(close(without(is_missing), more), (exit, "believed".to_owned()));
-    }
+    let [missing, silent] = [true, false].map(|is_missing| place.without_solver(is_missing));
+    close(4, "believed", &missing, "");
+    close(4, "believed", &silent, "");
+    close(0, "believed", &silent, "--accept-believed");
     // A run takes no such proof. A check with a solver confirms it.
     let printed = place.exits(0, &format!("{COVERED} two --closed closed"));
     assert!(printed.contains("only believed"), "{printed}");
-    let check = |mut command: std::process::Command, more: &[&str]| {
-        command.args(["cover", "close", "--check", "closed"]).args(more);
-        code(&command.current_dir(place.path("")).output().unwrap())
-    };
-    let exits = [
-        check(without(true), &[]),
-        check(without(true), &["--accept-believed"]),
-        check(program(), &[]),
-    ];
-    assert_eq!(exits, [4, 0, 0]);
-    assert_eq!(close(program(), &[]), (0, "proved".to_owned()));
+    let check = "cover close --check closed";
+    place.exits(4, &format!("{missing} {check}"));
+    place.exits(0, &format!("{missing} {check} --accept-believed"));
+    place.exits(0, check);
+    close(0, "proved", "", "");
 }
 
 #[test]

@@ -303,17 +303,6 @@ pub fn script(path: &Path, text: &str) -> PathBuf {
     path.to_owned()
 }
 
-/// The program for which the second solver is missing, or gives no answer.
-pub fn without_certificates(is_missing: bool, folder: &Path) -> std::process::Command {
-    let solver = match is_missing {
-        true => PathBuf::from("/nowhere/cadical"),
-        false => script(&folder.join("cadical"), "exit 0"),
-    };
-    let mut command = program();
-    command.env("CADICAL", solver);
-    command
-}
-
 /// The files in a folder with this ending, sorted.
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
