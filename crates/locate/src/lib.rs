@@ -6,7 +6,6 @@
 
 mod bits;
 mod design;
-mod parameters;
 mod rank;
 mod simulate;
 mod slice;
@@ -14,7 +13,6 @@ mod slice;
 use cosim_block::driven::DrivenPins;
 use cosim_block::explanation::Suspect;
 use design::{Design, Place};
-pub use parameters::Texts;
 use rank::Ranking;
 use simulate::{Simulator, Stimulus};
 use verilated::Port;
@@ -52,13 +50,12 @@ pub fn suspicious_lines(
     top: &str,
     Pins { clock, inputs, outputs }: Pins<'_>,
     cases: &Cases<'_>,
-    texts: &Texts,
 ) -> Result<Vec<Suspect>, String> {
     let mut simulator = Simulator::new(Design::of(tree, top)?, clock, inputs, outputs)?;
     let failing = Stimulus::of(cases.failing, inputs, outputs, MOST_FAILING);
     let other = |pins: &DrivenPins| Stimulus::of(pins, inputs, outputs, MOST_CYCLES);
     let others: Vec<Stimulus> = cases.others.iter().map(other).collect();
-    let ranking = Ranking::new(&mut simulator, &failing, &others, texts);
+    let ranking = Ranking::new(&mut simulator, &failing, &others);
     let mut ranking = ranking.ok_or("the failure needs more than the description of the RTL")?;
     let mut lines = ranking.lines();
     // A file in angle brackets is Verilator's.

@@ -15,7 +15,6 @@ mod repairs;
 
 use super::bits::{self, Bits};
 use super::design::{Node, NodeId, Operation, Place};
-use super::parameters::Texts;
 use super::simulate::{Forced, Insertion, Runs, Simulator, State, Stimulus, Trace};
 use super::slice::{Root, Slice, roots};
 use repairs::Operands;
@@ -54,10 +53,6 @@ pub struct Line {
     is_late: bool,
     /// How often it runs in a cycle of the other cases.
     elsewhere: f64,
-    /// Whether another number repairs nearly all cases.
-    is_number: bool,
-    /// Whether it gives a parameter the value that another line uses.
-    is_value: bool,
 }
 
 impl Line {
@@ -71,9 +66,7 @@ impl Line {
         score += self.distance.map_or(0.0, |distance| 2.2 + 2.4 / (1 + distance) as f64);
         score += 3.6 * log(self.forced as f64) + if self.is_late { 5.4 } else { 0.0 };
         score -= 1.25 * log(self.executed as f64) + 1.4 * log(10.0 * self.elsewhere);
-        score -= if best == 0.0 && self.distance.is_none() { 1.65 } else { 0.0 };
-        // A value follows the line that uses it.
-        score - if self.is_value { 0.01 } else { 0.0 }
+        score - if best == 0.0 && self.distance.is_none() { 1.65 } else { 0.0 }
     }
 
     fn reason(&self) -> Option<String> {
@@ -136,7 +129,6 @@ pub struct Ranking<'a> {
     constants: BTreeMap<u32, Vec<Bits>>,
     operands: BTreeMap<usize, Operands>,
     scratch: State,
-    texts: &'a Texts,
 }
 
 impl<'a> Ranking<'a> {
@@ -146,7 +138,6 @@ impl<'a> Ranking<'a> {
         simulator: &'a mut Simulator,
         failing: &'a Stimulus,
         others: &'a [Stimulus],
-        texts: &'a Texts,
     ) -> Option<Self> {
         let mut cases = Vec::new();
         let mut cycles: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
@@ -222,7 +213,6 @@ impl<'a> Ranking<'a> {
             constants: BTreeMap::new(),
             operands: BTreeMap::new(),
             scratch: State::default(),
-            texts,
         };
         ranking.prepare();
         Some(ranking)
@@ -250,7 +240,6 @@ impl<'a> Ranking<'a> {
         let matter = self.try_values(&mut lines);
         self.try_insertions(&mut lines);
         self.try_repairs(&mut lines, matter);
-        self.with_parameters(&mut lines);
         lines.into_values().collect()
     }
 
@@ -338,32 +327,8 @@ impl<'a> Ranking<'a> {
                     if self.simulator.effort > limit {
                         break;
                     }
-                    let is_number = [&self.simulator.design.nodes[node], &repaired]
-                        .iter()
-                        .all(|node| matches!(node.operation, Operation::Constant(_)));
                     let repair = Repair::Node(node, repaired);
-                    let share = self.try_repair(lines, root, &repair, &place, what);
-                    if is_number && share.is_some_and(|share| share > GOOD) {
-                        line_of(lines, &place).is_number = true;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds the lines that give parameters their values to those where the values are used.
-    fn with_parameters(&self, lines: &mut Lines) {
-        let variables = self.simulator.design.variables.iter();
-        let parameters: BTreeSet<&str> = variables
-            .filter(|variable| variable.constant.is_some())
-            .filter_map(|variable| variable.name.rsplit('.').next())
-            .collect();
-        let numbers: Vec<Line> = lines.values().filter(|line| line.is_number).cloned().collect();
-        for used in numbers {
-            for place in self.texts.values(&used.place, &parameters) {
-                let line = lines.entry((place.file.clone(), place.line)).or_default();
-                if line.best.is_none() {
-                    *line = Line { place, is_value: true, ..used.clone() };
+                    self.try_repair(lines, root, &repair, &place, what);
                 }
             }
         }

@@ -63,7 +63,7 @@ fn lines(text: &str) -> Result<Vec<(u32, String)>, String> {
     let failing = case(&[10, 10]);
     let others = [case(&[15, 15, 15]), case(&[1, 2, 3]), case(&[])];
     let cases = Cases { failing: &failing, others: &others };
-    let read = |tree: &Tree| suspicious_lines(tree, "top", PINS, &cases, &Texts::default());
+    let read = |tree: &Tree| suspicious_lines(tree, "top", PINS, &cases);
     let lines = described(text, read)?;
     Ok(lines.into_iter().map(|it| (it.line, it.reason)).collect())
 }
@@ -94,22 +94,6 @@ fn a_missing_assignment_is_found() {
     let found = lines(&bad).unwrap();
     let (line, reason) = &found[0];
     assert_eq!((*line, reason.contains("`total <= 8'h0` added")), (9, true), "{found:?}");
-}
-
-/// Is a wrong value of a parameter also found where the parameter gets it?
-#[test]
-fn a_parameter_is_found_behind_its_use() {
-    let text = TOP.replace("LIMIT", "total >= LEAST;\n localparam [7:0] LEAST = 8'd21");
-    let failing = case(&[10, 10]);
-    let others = [case(&[15, 15, 15]), case(&[1, 2, 3])];
-    let cases = Cases { failing: &failing, others: &others };
-    let of_file = |tree: &Tree| {
-        let file = tree.files.values().find(|file| file.ends_with("top.sv")).cloned();
-        Texts(vec![(file.unwrap(), text.clone())])
-    };
-    let read = |tree: &Tree| suspicious_lines(tree, "top", PINS, &cases, &of_file(tree)).unwrap();
-    let found: Vec<u32> = described(&text, read).iter().map(|it| it.line).collect();
-    assert_eq!(found[..2], [6, 7], "{found:?}");
 }
 
 /// Does RTL that does not fail here have no suspicious lines?

@@ -10,7 +10,7 @@ use cosim_block::explanation::Suspect;
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_harness::harness::Profile;
-use cosim_locate::{Cases, Pins, Texts};
+use cosim_locate::{Cases, Pins};
 use cosim_rtl::models::{RtlModels as _, verilator};
 use tempfile::TempDir;
 use verilated_build::{Design, SourceFile};
@@ -66,16 +66,11 @@ pub fn suspicious_lines(
     let mut design = Design { folder: Some(folder), ..examined.design.clone() };
     design.parameters = profile.parameters.verilog(info.rtl.mask_parameter);
     design.parameters.retain(|(name, _)| examined.parameters.contains(name));
-    let text = |file: &SourceFile| {
-        let text = String::from_utf8_lossy(&file.text).into_owned();
-        (file.name.to_string_lossy().into_owned(), text)
-    };
-    let texts = Texts(examined.texts.iter().map(text).collect());
     let pins = Pins { clock: info.rtl.clock, inputs: info.inputs, outputs: info.outputs };
     let cases = Cases { failing: &failing, others: &others };
     let out = temporary.path().join("described");
     let located = design.with_tree(&verilator()?, &out, |tree| {
-        cosim_locate::suspicious_lines(tree, &design.top, pins, &cases, &texts)
+        cosim_locate::suspicious_lines(tree, &design.top, pins, &cases)
     });
     let typed = |line: Suspect| Suspect { file: examined.typed(&line.file), ..line };
     Ok(located
