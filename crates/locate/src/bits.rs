@@ -23,17 +23,14 @@ pub fn fit(mut value: Bits, width: u32) -> Bits {
     value
 }
 
-/// A number.
 pub fn small(value: u64, width: u32) -> Bits {
     fit(smallvec![value], width)
 }
 
-/// All bits set.
 pub fn ones(width: u32) -> Bits {
     fit(smallvec![u64::MAX; limbs(width)], width)
 }
 
-/// Whether a bit is set.
 pub fn is_true(value: &Bits) -> bool {
     value.iter().any(|limb| *limb != 0)
 }
@@ -58,7 +55,6 @@ pub fn each(one: &Bits, other: &Bits, width: u32, f: impl Fn(u64, u64) -> u64) -
     fit((0..limbs(width)).map(|place| f(at(one, place), at(other, place))).collect(), width)
 }
 
-/// The sum.
 pub fn add(one: &Bits, other: &Bits, width: u32) -> Bits {
     let mut carry = false;
     let at = |value: &Bits, place: usize| value.get(place).copied().unwrap_or(0);
@@ -71,12 +67,10 @@ pub fn add(one: &Bits, other: &Bits, width: u32) -> Bits {
     fit(sum.collect(), width)
 }
 
-/// The two's complement.
 pub fn negate(value: &Bits, width: u32) -> Bits {
     add(&each(value, value, width, |limb, _| !limb), &small(1, width), width)
 }
 
-/// Unsigned comparison.
 pub fn compare(one: &Bits, other: &Bits) -> Ordering {
     let at = |value: &Bits, place: usize| value.get(place).copied().unwrap_or(0);
     let places = (0..one.len().max(other.len())).rev();
@@ -91,7 +85,6 @@ pub fn sign(value: &Bits, width: u32) -> bool {
     width > 0 && value[(width as usize - 1) / 64] >> ((width - 1) % 64) & 1 == 1
 }
 
-/// The value shifted to the left.
 pub fn shift_left(value: &Bits, by: u32, width: u32) -> Bits {
     if by >= width {
         return small(0, width);

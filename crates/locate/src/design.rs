@@ -17,18 +17,14 @@ pub type VariableId = usize;
 /// A place in the RTL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The file, as Verilator names it.
     pub file: String,
-    /// The line, from 1.
     pub line: u32,
-    /// The column, from 1.
     pub column: u32,
 }
 
 /// A variable of an instance.
 #[derive(Debug, Clone)]
 pub struct Variable {
-    /// Its path in the design.
     pub name: String,
     /// Its width, or that of an element.
     pub width: u32,
@@ -40,28 +36,24 @@ pub struct Variable {
     pub instance: usize,
 }
 
-/// An operation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
-    /// A constant.
     Constant(Bits),
-    /// A variable.
     Variable(VariableId),
     /// An element of a memory; the argument is the index.
     Element(VariableId),
     /// Bits of the first argument, from the second on.
     Select,
-    /// One of the operations with Verilator's name.
     Unary(Unary),
-    /// One of the operations with Verilator's name.
     Binary(Binary),
     /// The second or the third argument, as the first says.
     Choice,
     /// A call of a function with these arguments.
     Call(usize),
+    /// The value of an assignment that does not happen, until a repair gives it a value.
+    Missing(VariableId),
 }
 
-/// Operations with one argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unary {
     Not,
@@ -74,7 +66,6 @@ pub enum Unary {
     ReduceXor,
 }
 
-/// Operations with two arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binary {
     And,
@@ -175,26 +166,18 @@ impl Operation {
 /// A part of an expression.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What it does.
     pub operation: Operation,
-    /// Its arguments.
     pub arguments: Vec<NodeId>,
-    /// Its width in bits.
     pub width: u32,
-    /// Where it stands.
     pub place: Place,
-    /// The instance.
     pub instance: usize,
     /// Whether a repair added a condition. There are many such repairs.
     pub is_condition: bool,
 }
 
-/// What is assigned.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// A variable.
     Variable(VariableId),
-    /// An element of a memory.
     Element(VariableId, NodeId),
     /// Bits of a target, from this one on.
     Slice(Box<Target>, NodeId, u32),
@@ -202,7 +185,6 @@ pub enum Target {
     Concatenated(Vec<(Target, u32)>),
 }
 
-/// A statement.
 #[derive(Debug, Clone)]
 pub enum Statement {
     /// Assigns a value, at the end of the time step if it is late.
@@ -217,28 +199,22 @@ pub enum Statement {
 /// An edge that a process waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// The variable.
     pub variable: VariableId,
     /// Whether the edge rises.
     pub rises: bool,
 }
 
-/// A process.
 #[derive(Debug, Clone, Default)]
 pub struct Process {
     /// Its edges; none of a combinational process.
     pub edges: Vec<Edge>,
-    /// Its statements.
     pub body: Vec<Statement>,
-    /// The variables that it reads.
     pub reads: Vec<VariableId>,
-    /// The variables that it assigns.
     pub writes: Vec<VariableId>,
     /// Those that it does not assign at the end of the time step.
     pub at_once: Vec<VariableId>,
 }
 
-/// A function.
 #[derive(Debug, Clone)]
 pub struct Function {
     pub inputs: Vec<VariableId>,
@@ -246,7 +222,6 @@ pub struct Function {
     pub body: Vec<Statement>,
 }
 
-/// A design.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
     pub variables: Vec<Variable>,
@@ -257,6 +232,8 @@ pub struct Design {
     pub clocked: Vec<Process>,
     /// What runs once, before all others.
     pub initial: Vec<Statement>,
+    /// The values that statements assign to whole variables.
+    pub assigned: BTreeMap<VariableId, Vec<NodeId>>,
     /// The variables of the ports of the top.
     pub ports: BTreeMap<String, VariableId>,
 }
@@ -327,7 +304,9 @@ impl Design {
                 let digits = value.iter().rev().map(|limb| format!("{limb:x}")).collect::<String>();
                 format!("{}'h{digits}", node.width)
             }
-            (Operation::Variable(variable), _) => self.variables[*variable].name.clone(),
+            (Operation::Variable(variable) | Operation::Missing(variable), _) => {
+                self.variables[*variable].name.clone()
+            }
             (Operation::Element(variable), [index]) => {
                 format!("{}[{index}]", self.variables[*variable].name)
             }
@@ -350,6 +329,11 @@ impl Design {
         bodies.chain(functions).flatten().for_each(|statement| statement.each_case(f));
     }
 
+    /// Whether a node is the value of an assignment that does not happen.
+    pub fn is_missing(&self, node: NodeId) -> bool {
+        matches!(self.nodes[node].operation, Operation::Missing(_))
+    }
+
     /// Calls `f` with a node and all below it.
     pub fn each_node(&self, node: NodeId, f: &mut dyn FnMut(NodeId)) {
         f(node);
@@ -360,50 +344,49 @@ impl Design {
 impl Statement {
     /// Calls `f` with the expressions of a statement and of those in it.
     pub fn each_root(&self, f: &mut dyn FnMut(NodeId)) {
+        self.own_roots(f);
+        self.each_body(&mut |body| body.iter().for_each(|it| it.each_root(f)));
+    }
+
+    /// Calls `f` with the expressions of a statement itself.
+    pub fn own_roots(&self, f: &mut dyn FnMut(NodeId)) {
         match self {
             Self::Assign { target, value, .. } => {
                 f(*value);
                 target.each_index(f);
             }
-            Self::If { condition, then, otherwise } => {
-                f(*condition);
-                then.iter().chain(otherwise).for_each(|it| it.each_root(f));
-            }
+            Self::If { condition, .. } => f(*condition),
             Self::Case { subject, items } => {
                 f(*subject);
-                for (labels, body) in items {
-                    labels.iter().for_each(|label| f(*label));
-                    body.iter().for_each(|it| it.each_root(f));
-                }
+                items.iter().flat_map(|(labels, _)| labels).for_each(|label| f(*label));
             }
         }
     }
 
-    fn each_case(&self, f: &mut dyn FnMut(NodeId, NodeId)) {
+    /// Calls `f` with the lists of statements in a statement.
+    pub fn each_body<'a>(&'a self, f: &mut dyn FnMut(&'a [Self])) {
         match self {
             Self::Assign { .. } => {}
             Self::If { then, otherwise, .. } => {
-                then.iter().chain(otherwise).for_each(|it| it.each_case(f));
+                f(then);
+                f(otherwise);
             }
-            Self::Case { subject, items } => {
-                for (labels, body) in items {
-                    labels.iter().for_each(|label| f(*subject, *label));
-                    body.iter().for_each(|it| it.each_case(f));
-                }
-            }
+            Self::Case { items, .. } => items.iter().for_each(|(_, body)| f(body)),
+        }
+    }
+
+    fn each_case(&self, f: &mut dyn FnMut(NodeId, NodeId)) {
+        self.each_body(&mut |body| body.iter().for_each(|it| it.each_case(f)));
+        if let Self::Case { subject, items } = self {
+            items.iter().flat_map(|(labels, _)| labels).for_each(|label| f(*subject, *label));
         }
     }
 
     /// Calls `f` with each target, and whether it is assigned at the end of the time step.
     fn each_target<'a>(&'a self, f: &mut dyn FnMut(&'a Target, bool)) {
-        match self {
-            Self::Assign { target, is_late, .. } => f(target, *is_late),
-            Self::If { then, otherwise, .. } => {
-                then.iter().chain(otherwise).for_each(|it| it.each_target(f));
-            }
-            Self::Case { items, .. } => {
-                items.iter().flat_map(|(_, body)| body).for_each(|it| it.each_target(f));
-            }
+        self.each_body(&mut |body| body.iter().for_each(|it| it.each_target(f)));
+        if let Self::Assign { target, is_late, .. } = self {
+            f(target, *is_late);
         }
     }
 }

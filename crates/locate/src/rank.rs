@@ -4,9 +4,9 @@
 //! - A value that is forced in one cycle shows that the failure depends on an expression. Only what
 //!   may decide the output is tried ([`Slice`]), and of each value what it makes of the whole
 //!   expression.
-//! - An expression in another form, or another assignment, is a *repair* if the failing case
-//!   matches. It counts for much if all other cases match as well, and for little otherwise. Cases
-//!   are simulated from the first cycle on in which the repair has an effect.
+//! - An expression in another form, or an assignment that a branch lacks, is a *repair* if the
+//!   failing case matches. It counts for much if all other cases match as well, and for little
+//!   otherwise. Cases are simulated from the first cycle on in which the repair has an effect.
 //!
 //! The effort is limited by the number of evaluated expressions, so that equal input has an equal
 //! result on every machine.
@@ -15,12 +15,12 @@ mod repairs;
 
 use super::bits::{self, Bits};
 use super::design::{Node, NodeId, Operation, Place};
-use super::simulate::{Forced, Insertion, Runs, Simulator, State, Stimulus, Trace};
+use super::simulate::{Forced, Runs, Simulator, State, Stimulus};
 use super::slice::{Root, Slice, roots};
 use repairs::Operands;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Expressions that may be evaluated to force values, to add assignments, and to try repairs.
+/// Expressions that may be evaluated to force values, to add assignments, and to try other repairs.
 const EFFORT: [u64; 3] = [4_000_000, 14_000_000, 16_000_000];
 /// Cycles before the failure in which values are forced.
 const CYCLES: usize = 48;
@@ -97,13 +97,12 @@ struct Case<'a> {
     differs: Option<usize>,
 }
 
-/// A change of the design.
-#[derive(Debug, Clone)]
-enum Repair {
-    /// Another node in the place of one.
-    Node(NodeId, Node),
-    /// An assignment at the beginning of a branch.
-    Insertion(Insertion),
+/// Another node in the place of one below a root.
+#[derive(Debug)]
+struct Repair {
+    root: NodeId,
+    id: NodeId,
+    node: Node,
 }
 
 /// A failing case and others, on one design.
@@ -124,8 +123,6 @@ pub struct Ranking<'a> {
     order: Vec<usize>,
     /// How often each expression runs in a cycle of the others.
     elsewhere: BTreeMap<NodeId, f64>,
-    /// The branches that run in each case, with the cycles.
-    branches: Vec<BTreeMap<(NodeId, usize), Vec<usize>>>,
     constants: BTreeMap<u32, Vec<Bits>>,
     operands: BTreeMap<usize, Operands>,
     scratch: State,
@@ -142,16 +139,15 @@ impl<'a> Ranking<'a> {
         let mut cases = Vec::new();
         let mut cycles: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
         let mut elsewhere = BTreeMap::new();
-        let (mut branches, mut words, mut length) = (Vec::new(), 0, 1.0);
+        let (mut words, mut length) = (0, 1.0);
         // What runs before the outputs of a cycle are compared.
         let mut early: Vec<BTreeSet<NodeId>> = Vec::new();
         for stimulus in std::iter::once(failing).chain(others) {
             let start = simulator.start(stimulus.before_reset);
             let mut state = start.clone();
             let (mut settled, mut differs) = (Vec::new(), None);
-            let mut of_case: BTreeMap<(NodeId, usize), Vec<usize>> = BTreeMap::new();
             for cycle in 0..stimulus.cycles() {
-                simulator.trace = Some(Trace::default());
+                simulator.trace = Some(Vec::new());
                 state.wake();
                 simulator.drive(&mut state, &stimulus.inputs[cycle])?;
                 words += state.size();
@@ -160,26 +156,18 @@ impl<'a> Ranking<'a> {
                 }
                 settled.push(state.clone());
                 if cases.is_empty() {
-                    let roots = simulator.trace.as_ref().map(|trace| trace.roots.clone());
-                    early.push(roots.unwrap_or_default().into_iter().collect());
+                    early.push(simulator.trace.iter().flatten().copied().collect());
                 }
                 if simulator.differs(&state, &stimulus.expected[cycle]) {
                     differs = Some(cycle);
                 } else {
                     simulator.edge(&mut state)?;
                 }
-                let Trace { roots, branches } = simulator.trace.take().unwrap_or_default();
-                for root in roots {
+                for root in simulator.trace.take().into_iter().flatten() {
                     if cases.is_empty() {
                         cycles.entry(root).or_default().insert(cycle);
                     } else {
                         *elsewhere.entry(root).or_insert(0.0) += 1.0;
-                    }
-                }
-                for branch in branches {
-                    let ran = of_case.entry(branch).or_default();
-                    if ran.last() != Some(&cycle) {
-                        ran.push(cycle);
                     }
                 }
                 if differs.is_some() {
@@ -190,7 +178,6 @@ impl<'a> Ranking<'a> {
                 return None;
             }
             length += if cases.is_empty() { 0.0 } else { settled.len() as f64 };
-            branches.push(of_case);
             cases.push(Case { stimulus, start, settled, differs });
         }
         elsewhere.values_mut().for_each(|count| *count /= length);
@@ -209,7 +196,6 @@ impl<'a> Ranking<'a> {
             slice,
             tried: BTreeMap::new(),
             elsewhere,
-            branches,
             constants: BTreeMap::new(),
             operands: BTreeMap::new(),
             scratch: State::default(),
@@ -238,8 +224,9 @@ impl<'a> Ranking<'a> {
             });
         }
         let matter = self.try_values(&mut lines);
-        self.try_insertions(&mut lines);
-        self.try_repairs(&mut lines, matter);
+        let missing = self.found().filter(|it| self.simulator.design.is_missing(*it)).collect();
+        self.try_repairs(&mut lines, missing, EFFORT[1]);
+        self.try_repairs(&mut lines, matter, EFFORT[2]);
         lines.into_values().collect()
     }
 
@@ -248,6 +235,9 @@ impl<'a> Ranking<'a> {
         let (mut matter, mut decisive) = (Vec::new(), BTreeSet::new());
         let limit = self.simulator.effort + EFFORT[0];
         for (cycle, root) in self.slice.found.clone() {
+            if self.simulator.design.is_missing(root) {
+                continue;
+            }
             for node in self.nodes(root) {
                 if self.simulator.effort > limit {
                     break;
@@ -270,65 +260,28 @@ impl<'a> Ranking<'a> {
             }
         }
         if matter.is_empty() {
-            let mut known = BTreeSet::new();
-            let all = self.slice.found.iter().map(|(_, root)| *root);
-            matter = all.filter(|root| known.insert(*root)).collect();
+            matter = self.found().filter(|it| !self.simulator.design.is_missing(*it)).collect();
         }
         matter
     }
 
-    /// Adds assignments.
-    fn try_insertions(&mut self, lines: &mut Lines) {
-        let limit = self.simulator.effort + EFFORT[1];
-        let mut failed = BTreeSet::new();
-        for (insertion, place, what) in self.insertions() {
-            if self.simulator.effort > limit {
-                break;
-            }
-            let ran = self.branches[0].get(&(insertion.root, insertion.branch));
-            let ran = ran.cloned().unwrap_or_default();
-            let values = ran.iter().map(|cycle| self.inserted_in(0, &insertion, *cycle));
-            let values: Vec<_> = values.collect();
-            if values.iter().all(Option::is_none) {
-                continue;
-            }
-            let value = &self.simulator.design.nodes[insertion.value].operation;
-            let is_constant = matches!(value, Operation::Constant(_));
-            let key = (insertion.root, insertion.branch, insertion.target, values);
-            if !is_constant && failed.contains(&key) {
-                continue;
-            }
-            let root = insertion.root;
-            let distance = ran.last().map(|last| self.end - last);
-            let repair = Repair::Insertion(insertion);
-            let Some(share) = self.try_repair(lines, root, &repair, &place, what) else {
-                // Only of a constant is the value known exactly.
-                if is_constant {
-                    failed.insert(key);
-                }
-                continue;
-            };
-            if share > GOOD {
-                let line = line_of(lines, &place);
-                if line.distance.is_none() {
-                    line.distance = distance;
-                }
-            }
-        }
+    /// The expressions that may decide the output.
+    fn found(&self) -> impl Iterator<Item = NodeId> {
+        let mut known = BTreeSet::new();
+        self.slice.found.iter().map(|(_, root)| *root).filter(move |root| known.insert(*root))
     }
 
     /// Gives these expressions other forms.
-    fn try_repairs(&mut self, lines: &mut Lines, matter: Vec<NodeId>) {
-        let limit = self.simulator.effort + EFFORT[2];
+    fn try_repairs(&mut self, lines: &mut Lines, matter: Vec<NodeId>, effort: u64) {
+        let limit = self.simulator.effort + effort;
         for root in matter {
             for node in self.nodes(root) {
                 let place = self.simulator.design.nodes[node].place.clone();
                 for (repaired, what) in self.repairs(node, node == root) {
                     if self.simulator.effort > limit {
-                        break;
+                        return;
                     }
-                    let repair = Repair::Node(node, repaired);
-                    self.try_repair(lines, root, &repair, &place, what);
+                    self.try_repair(lines, Repair { root, id: node, node: repaired }, &place, what);
                 }
             }
         }
@@ -340,25 +293,17 @@ impl<'a> Ranking<'a> {
         nodes
     }
 
-    fn try_repair(
-        &mut self,
-        lines: &mut Lines,
-        root: NodeId,
-        repair: &Repair,
-        place: &Place,
-        what: String,
-    ) -> Option<f64> {
-        let known = lines.get(&(place.file.clone(), place.line));
-        let best = known.and_then(|line| line.best.as_ref()).map_or(0.0, |(best, _)| *best);
-        let share = self.share(root, repair, best)?;
+    fn try_repair(&mut self, lines: &mut Lines, repair: Repair, place: &Place, what: String) {
         let line = line_of(lines, place);
+        let Some(share) = self.share(repair, line.best.as_ref().map_or(0.0, |best| best.0)) else {
+            return;
+        };
         line.repairs += 1;
         line.good += usize::from(share > GOOD);
         if line.best.as_ref().is_none_or(|(best, _)| share > *best) {
             line.best = Some((share, what));
             line.place = place.clone();
         }
-        Some(share)
     }
 
     /// Whether another value of a node in one cycle avoids the failure.
@@ -366,7 +311,7 @@ impl<'a> Ranking<'a> {
         let width = self.simulator.design.nodes[id].width;
         let mut state = std::mem::take(&mut self.scratch);
         state.clone_from(&self.cases[0].settled[cycle]);
-        let now = self.simulator.value(&mut state, id);
+        let now = self.simulator.eval(&mut state, id);
         let one = bits::small(1, width);
         let mut values = vec![
             bits::each(&now, &now, width, |limb, _| !limb),
@@ -390,14 +335,14 @@ impl<'a> Ranking<'a> {
         values.retain(|value| known.insert(value.clone()));
         // What counts is the value of the whole expression.
         if id != root {
-            let whole = self.simulator.value(&mut state, root);
+            let whole = self.simulator.eval(&mut state, root);
             known = BTreeSet::from([whole]);
             let simulator = &mut *self.simulator;
             values = values
                 .into_iter()
                 .filter_map(|value| {
                     simulator.instead = Some((id, value));
-                    let whole = simulator.value(&mut state, root);
+                    let whole = simulator.eval(&mut state, root);
                     known.insert(whole.clone()).then_some(whole)
                 })
                 .collect();
@@ -455,38 +400,33 @@ impl<'a> Ranking<'a> {
 
     /// The share of the cases that match with a repair; `None` if the failing case does not. It is
     /// 0 if it is less than `least`.
-    fn share(&mut self, root: NodeId, repair: &Repair, least: f64) -> Option<f64> {
-        let mut repair = repair.clone();
-        if let Repair::Node(id, node) = &mut repair {
-            let id = *id;
-            // A condition that holds the node cannot be part of what replaces it.
-            let mut is_circular = false;
-            for argument in node.arguments.iter().filter(|argument| **argument != id) {
-                self.simulator.design.each_node(*argument, &mut |below| is_circular |= below == id);
-            }
-            if is_circular {
-                return None;
-            }
-            let inner = self.keep(self.simulator.design.nodes[id].clone());
-            let own = node.arguments.iter_mut().filter(|argument| **argument == id);
-            own.for_each(|argument| *argument = inner);
-            let share = self.share_of(root, &repair, least);
-            self.simulator.design.nodes.truncate(inner);
-            share
-        } else {
-            self.share_of(root, &repair, least)
+    fn share(&mut self, mut repair: Repair, least: f64) -> Option<f64> {
+        let (id, design) = (repair.id, &self.simulator.design);
+        // A condition that holds the node cannot be part of what replaces it.
+        let mut is_circular = false;
+        for argument in repair.node.arguments.iter().filter(|argument| **argument != id) {
+            design.each_node(*argument, &mut |below| is_circular |= below == id);
         }
+        if is_circular {
+            return None;
+        }
+        let inner = self.keep(self.simulator.design.nodes[id].clone());
+        let own = repair.node.arguments.iter_mut().filter(|argument| **argument == id);
+        own.for_each(|argument| *argument = inner);
+        let share = self.share_of(&repair, least);
+        self.simulator.design.nodes.truncate(inner);
+        share
     }
 
-    fn share_of(&mut self, root: NodeId, repair: &Repair, least: f64) -> Option<f64> {
-        if !self.may_repair(root, repair) || self.outcome(0, root, repair).is_some() {
+    fn share_of(&mut self, repair: &Repair, least: f64) -> Option<f64> {
+        if !self.may_repair(repair) || self.outcome(0, repair).is_some() {
             return None;
         }
         let count = self.cases.len() as f64;
         let mut lost = 0.0;
         for place in 0..self.order.len() {
             let other = self.order[place];
-            let now = self.outcome(other, root, repair);
+            let now = self.outcome(other, repair);
             lost += match (now, self.cases[other].differs) {
                 (None, _) => 0.0,
                 // Perhaps another consequence of the same bug.
@@ -503,102 +443,67 @@ impl<'a> Ranking<'a> {
         Some(1.0 - lost / count)
     }
 
-    /// The value that an insertion assigns in a cycle; `None` if the variable has it anyway.
-    fn inserted_in(&mut self, case: usize, insertion: &Insertion, cycle: usize) -> Option<Bits> {
-        let mut state = std::mem::take(&mut self.scratch);
-        let settled = &self.cases[case].settled;
-        state.clone_from(&settled[cycle]);
-        let value = self.simulator.value(&mut state, insertion.value);
-        let value = bits::fit(value, self.simulator.design.variables[insertion.target].width);
-        let after = settled.get(cycle + usize::from(insertion.is_late));
-        // An asynchronous reset acts in this cycle.
-        let holds = |it: &State| self.simulator.read(it, insertion.target, 0) == value;
-        let is_held = holds(&state) && after.is_none_or(holds);
-        self.scratch = state;
-        (!is_held).then_some(value)
-    }
-
     /// Whether a repair may avoid the failure, by its effect in single cycles.
-    fn may_repair(&mut self, root: NodeId, repair: &Repair) -> bool {
-        if let Repair::Insertion(_) = repair {
-            return true;
-        }
-        let mut at = 0;
-        let mut count = 0;
-        while let Some((cycle, value)) = self.effect(0, root, repair, at) {
-            if cycle + CYCLES < self.end || self.decides(root, cycle, value) {
+    fn may_repair(&mut self, repair: &Repair) -> bool {
+        let (mut at, mut count) = (0, 0);
+        while let Some((cycle, value)) = self.effect(0, repair, at) {
+            if cycle + CYCLES < self.end || self.decides(repair.root, cycle, value) {
                 return true;
             }
             (at, count) = (cycle + 1, count + 1);
         }
-        count > 1 && matches!(repair, Repair::Node(_, Node { is_condition: false, .. }))
+        count > 1 && !repair.node.is_condition
     }
 
     /// The next cycle from `at` on in which a repair changes something, and the value.
-    fn effect(
-        &mut self,
-        case: usize,
-        root: NodeId,
-        repair: &Repair,
-        at: usize,
-    ) -> Option<(usize, Bits)> {
-        match repair {
-            Repair::Insertion(insertion) => {
-                let ran = self.branches[case].get(&(insertion.root, insertion.branch))?;
-                let next = ran.partition_point(|cycle| *cycle < at);
-                let ran = ran[next..].to_vec();
-                for cycle in ran {
-                    if let Some(value) = self.inserted_in(case, insertion, cycle) {
-                        return Some((cycle, value));
-                    }
-                }
-                None
+    fn effect(&mut self, case: usize, repair: &Repair, at: usize) -> Option<(usize, Bits)> {
+        let root = repair.root;
+        let missing = match self.simulator.design.nodes[root].operation {
+            Operation::Missing(variable) => Some(variable),
+            _ => None,
+        };
+        let is_late = self.roots[&root].runs == Runs::Clocked;
+        for cycle in at..self.cases[case].settled.len() {
+            if case == 0 && !self.cycles[&root].contains(&cycle) {
+                continue;
             }
-            Repair::Node(id, repaired) => {
-                let mut state = std::mem::take(&mut self.scratch);
-                let mut found = None;
-                let count = self.cases[case].settled.len();
-                for cycle in at..count {
-                    if case == 0 && !self.cycles[&root].contains(&cycle) {
-                        continue;
-                    }
-                    // Functions write their variables, which they assign before they read them.
-                    std::mem::swap(&mut state, &mut self.cases[case].settled[cycle]);
-                    let before = self.simulator.value(&mut state, root);
-                    let place = &mut self.simulator.design.nodes[*id];
-                    let kept = std::mem::replace(place, repaired.clone());
-                    let value = self.simulator.value(&mut state, root);
-                    self.simulator.design.nodes[*id] = kept;
-                    std::mem::swap(&mut state, &mut self.cases[case].settled[cycle]);
-                    if value != before {
-                        found = Some((cycle, value));
-                        break;
-                    }
-                }
-                self.scratch = state;
-                found
+            // Functions write their variables, which they assign before they read them.
+            let state = &mut self.cases[case].settled[cycle];
+            let before = self.simulator.eval(state, root);
+            let kept = self.simulator.replace(repair.id, repair.node.clone());
+            let value = self.simulator.eval(state, root);
+            self.simulator.replace(repair.id, kept);
+            // An assignment also has an effect if another one follows.
+            let next = self.cases[case].settled.get(cycle + 1).filter(|_| is_late);
+            let is_other = |it: &State| {
+                missing.is_some_and(|missing| self.simulator.read(it, missing, 0) != value)
+            };
+            if value != before || next.is_some_and(is_other) {
+                return Some((cycle, value));
             }
         }
+        None
     }
 
     /// The cycle in which an output differs with a repair.
-    fn outcome(&mut self, case: usize, root: NodeId, repair: &Repair) -> Option<usize> {
+    fn outcome(&mut self, case: usize, repair: &Repair) -> Option<usize> {
+        let runs = self.roots[&repair.root].runs;
         let mut at = 0;
-        loop {
-            let Some((cycle, _)) = self.effect(case, root, repair, at) else {
-                return self.cases[case].differs;
-            };
+        while let Some((cycle, _)) = self.effect(case, repair, at) {
             let mut state = std::mem::take(&mut self.scratch);
-            let _ = self.begin(case, cycle, self.roots[&root].runs, &mut state);
-            let kept = self.install(root, repair);
+            let _ = self.begin(case, cycle, runs, &mut state);
+            self.simulator.changed = Some(runs);
+            let kept = self.simulator.replace(repair.id, repair.node.clone());
             let next = self.simulate(case, cycle, &mut state);
-            self.uninstall(repair, kept);
+            self.simulator.replace(repair.id, kept);
+            self.simulator.changed = None;
             self.scratch = state;
             match next {
                 Ok(outcome) => return outcome,
                 Err(same) => at = same,
             }
         }
+        self.cases[case].differs
     }
 
     /// Runs a changed design from a cycle on. The cycle in which an output differs, or the one in
@@ -625,28 +530,6 @@ impl<'a> Ranking<'a> {
             if settled.get(at).is_some_and(|settled| state.is_like(settled)) {
                 return Err(at);
             }
-        }
-    }
-
-    fn install(&mut self, root: NodeId, repair: &Repair) -> Option<Node> {
-        self.simulator.changed = Some(self.roots[&root].runs);
-        match repair {
-            Repair::Node(id, node) => {
-                let place = &mut self.simulator.design.nodes[*id];
-                Some(std::mem::replace(place, node.clone()))
-            }
-            Repair::Insertion(insertion) => {
-                self.simulator.inserted = Some(insertion.clone());
-                None
-            }
-        }
-    }
-
-    fn uninstall(&mut self, repair: &Repair, kept: Option<Node>) {
-        self.simulator.changed = None;
-        self.simulator.inserted = None;
-        if let (Repair::Node(id, _), Some(kept)) = (repair, kept) {
-            self.simulator.design.nodes[*id] = kept;
         }
     }
 }

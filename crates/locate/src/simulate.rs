@@ -4,7 +4,9 @@
 //! Verdicts come from the compiled model alone.
 
 use super::bits::{self, Bits};
-use super::design::{Binary, Design, NodeId, Operation, Statement, Target, Unary, VariableId};
+use super::design::{
+    Binary, Design, Node, NodeId, Operation, Statement, Target, Unary, VariableId,
+};
 use cosim_block::driven::DrivenPins;
 use std::cmp::Ordering;
 use verilated::{BeforeReset, Port};
@@ -23,7 +25,6 @@ pub struct Stimulus {
     pub before_reset: bool,
 }
 
-/// The variables of the ports.
 #[derive(Debug, Clone)]
 pub struct Pins {
     pub clock: VariableId,
@@ -59,13 +60,11 @@ impl Stimulus {
         }
     }
 
-    /// The number of cycles.
     pub fn cycles(&self) -> usize {
         self.inputs.len().min(self.expected.len())
     }
 }
 
-/// A state of a design.
 #[derive(Debug, Default)]
 pub struct State {
     /// The values of all variables; see [`Simulator::read`].
@@ -74,7 +73,6 @@ pub struct State {
     dirty: Vec<bool>,
     /// The edge variables at the last check.
     last: Vec<bool>,
-    /// The cycle.
     pub cycle: u64,
 }
 
@@ -104,7 +102,6 @@ impl State {
         self.limbs == other.limbs && self.last == other.last
     }
 
-    /// The size of a state, in words.
     pub fn size(&self) -> usize {
         self.limbs.len()
     }
@@ -130,27 +127,6 @@ pub struct Forced {
     pub value: Bits,
 }
 
-/// An assignment at the beginning of a branch.
-#[derive(Debug, Clone)]
-pub struct Insertion {
-    /// The condition or the subject, and the number of the branch.
-    pub root: NodeId,
-    pub branch: usize,
-    pub target: VariableId,
-    pub value: NodeId,
-    pub is_late: bool,
-}
-
-/// What runs.
-#[derive(Debug, Default)]
-pub struct Trace {
-    /// The expressions of statements.
-    pub roots: Vec<NodeId>,
-    /// The branches, by condition or subject.
-    pub branches: Vec<(NodeId, usize)>,
-}
-
-/// A design to simulate.
 #[derive(Debug)]
 pub struct Simulator {
     pub design: Design,
@@ -161,12 +137,11 @@ pub struct Simulator {
     readers: Vec<Vec<usize>>,
     /// Nodes that were evaluated: the measure of effort, which is the same on every machine.
     pub effort: u64,
-    /// Notes what runs, while it is set.
-    pub trace: Option<Trace>,
-    pub inserted: Option<Insertion>,
+    /// The expressions of statements that run are noted, while it is set.
+    pub trace: Option<Vec<NodeId>>,
     /// A value in one cycle.
     pub forced: Option<Forced>,
-    /// A node with another value, in [`Simulator::value`].
+    /// A node with another value, in [`Simulator::eval`].
     pub instead: Option<(NodeId, Bits)>,
     /// Where a changed expression runs, which may read other variables than before.
     pub changed: Option<Runs>,
@@ -213,7 +188,6 @@ impl Simulator {
             readers,
             effort: 0,
             trace: None,
-            inserted: None,
             forced: None,
             instead: None,
             changed: None,
@@ -407,23 +381,25 @@ impl Simulator {
             match statement {
                 Statement::Assign { target, value, is_late } => {
                     let width = self.design.nodes[*value].width;
-                    let value = self.root(state, *value);
+                    let forced = self.noted(state, *value);
+                    if forced.is_none() && self.design.is_missing(*value) {
+                        continue;
+                    }
+                    let value = forced.unwrap_or_else(|| self.eval(state, *value));
                     self.assign(state, target, value, width, is_late.then_some(&mut *late));
                 }
                 Statement::If { condition, then, otherwise } => {
                     let holds = bits::is_true(&self.root(state, *condition));
-                    self.branch(state, (*condition, usize::from(holds)), late);
                     self.run(state, if holds { then } else { otherwise }, late);
                 }
                 Statement::Case { subject, items } => {
                     let value = self.root(state, *subject);
-                    for (place, (labels, body)) in items.iter().enumerate() {
+                    for (labels, body) in items {
                         let is_equal = |label: &NodeId| {
                             let label = self.eval(state, *label);
                             bits::compare(&label, &value) == Ordering::Equal
                         };
                         if labels.is_empty() || labels.iter().any(is_equal) {
-                            self.branch(state, (*subject, place), late);
                             self.run(state, body, late);
                             break;
                         }
@@ -433,33 +409,18 @@ impl Simulator {
         }
     }
 
-    /// Begins a branch.
-    fn branch(&mut self, state: &mut State, branch: (NodeId, usize), late: &mut Late) {
-        if let Some(trace) = &mut self.trace {
-            trace.branches.push(branch);
-        }
-        if let Some(it) = &self.inserted
-            && (it.root, it.branch) == branch
-        {
-            let Insertion { target, value, is_late, .. } = *it;
-            let width = self.design.nodes[value].width;
-            let value = self.eval(state, value);
-            let late = is_late.then_some(late);
-            self.assign(state, &Target::Variable(target), value, width, late);
-        }
-    }
-
     /// The value of an expression of a statement.
     fn root(&mut self, state: &mut State, root: NodeId) -> Bits {
+        self.noted(state, root).unwrap_or_else(|| self.eval(state, root))
+    }
+
+    /// Notes that an expression runs. Its value, if it is forced.
+    fn noted(&mut self, state: &State, root: NodeId) -> Option<Bits> {
         if let Some(trace) = &mut self.trace {
-            trace.roots.push(root);
+            trace.push(root);
         }
-        match &self.forced {
-            Some(forced) if forced.root == root && forced.cycle == state.cycle => {
-                forced.value.clone()
-            }
-            _ => self.eval(state, root),
-        }
+        let forced = self.forced.as_ref()?;
+        (forced.root == root && forced.cycle == state.cycle).then(|| forced.value.clone())
     }
 
     fn assign(
@@ -531,7 +492,8 @@ impl Simulator {
         bits::index(index).filter(|index| *index < count)
     }
 
-    fn eval(&mut self, state: &mut State, id: NodeId) -> Bits {
+    /// The value of an expression in a state.
+    pub fn eval(&mut self, state: &mut State, id: NodeId) -> Bits {
         self.effort += 1;
         if let Some((node, value)) = &self.instead
             && *node == id
@@ -542,7 +504,9 @@ impl Simulator {
         let width = node.width;
         match &node.operation {
             Operation::Constant(value) => value.clone(),
-            Operation::Variable(variable) => self.read(state, *variable, 0),
+            Operation::Variable(variable) | Operation::Missing(variable) => {
+                self.read(state, *variable, 0)
+            }
             Operation::Element(variable) => {
                 let (variable, index) = (*variable, node.arguments[0]);
                 let index = self.eval(state, index);
@@ -593,9 +557,9 @@ impl Simulator {
         }
     }
 
-    /// The value of an expression in a state.
-    pub fn value(&mut self, state: &mut State, node: NodeId) -> Bits {
-        self.eval(state, node)
+    /// Replaces a node, and returns it.
+    pub fn replace(&mut self, id: NodeId, node: Node) -> Node {
+        std::mem::replace(&mut self.design.nodes[id], node)
     }
 
     /// Drives the inputs of a cycle, with a forced value.

@@ -10,6 +10,9 @@ use verilated_build::tree::{Element, Tree};
 
 type Scope = BTreeMap<String, VariableId>;
 
+/// Expressions beyond which no missing assignments are added.
+const MOST_NODES: usize = 1 << 20;
+
 struct Builder<'t> {
     tree: &'t Tree,
     types: BTreeMap<&'t str, &'t Element>,
@@ -303,7 +306,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    fn process(&mut self, edges: Vec<Edge>, body: Vec<Statement>) {
+    fn process(&mut self, edges: Vec<Edge>, mut body: Vec<Statement>) {
         let (mut reads, mut writes, mut at_once) = (Vec::new(), Vec::new(), Vec::new());
         for statement in &body {
             self.reads(statement, &mut reads);
@@ -318,10 +321,64 @@ impl<'t> Builder<'t> {
             list.sort_unstable();
             list.dedup();
         }
+        let mut whole = BTreeMap::new();
+        body.iter().for_each(|it| self.assigned(it, &mut whole));
+        self.add_missing(&mut body, &whole);
         let process = Process { edges, body, reads, writes, at_once };
         match process.edges.is_empty() {
             true => self.design.combinational.push(process),
             false => self.design.clocked.push(process),
+        }
+    }
+
+    /// Notes the whole variables that a statement assigns, and whether late.
+    fn assigned(&mut self, statement: &Statement, into: &mut BTreeMap<VariableId, bool>) {
+        statement.each_body(&mut |body| body.iter().for_each(|it| self.assigned(it, into)));
+        if let Statement::Assign { target: Target::Variable(variable), value, is_late } = statement
+        {
+            into.insert(*variable, *is_late);
+            self.design.assigned.entry(*variable).or_default().push(*value);
+        }
+    }
+
+    /// Adds assignments without effect to each branch, of the variables that it does not assign.
+    fn add_missing(&mut self, body: &mut [Statement], all: &BTreeMap<VariableId, bool>) {
+        for statement in body {
+            let (root, bodies): (_, Vec<&mut Vec<Statement>>) = match statement {
+                Statement::Assign { .. } => continue,
+                Statement::If { condition, then, otherwise } => (*condition, vec![then, otherwise]),
+                Statement::Case { subject, items } => {
+                    (*subject, items.iter_mut().map(|(_, body)| body).collect())
+                }
+            };
+            for body in bodies {
+                self.add_missing(body, all);
+                let own = body.iter().filter_map(|statement| match statement {
+                    Statement::Assign { target: Target::Variable(it), value, .. } => {
+                        Some((*it, *value))
+                    }
+                    _ => None,
+                });
+                let own: Vec<_> = own.collect();
+                let mut missing = Vec::new();
+                for (variable, is_late) in all {
+                    let is_full = self.design.nodes.len() > MOST_NODES;
+                    if is_full || own.iter().any(|(it, _)| it == variable) {
+                        continue;
+                    }
+                    // Assignments often have the order of the declarations.
+                    let at = own.iter().rposition(|(it, _)| it < variable).unwrap_or(0);
+                    let beside = own.get(at).map_or(root, |(_, value)| *value);
+                    let mut node = self.design.nodes[beside].clone();
+                    node.width = self.design.variables[*variable].width;
+                    (node.operation, node.arguments) = (Operation::Missing(*variable), Vec::new());
+                    self.design.nodes.push(node);
+                    let (target, value) =
+                        (Target::Variable(*variable), self.design.nodes.len() - 1);
+                    missing.push(Statement::Assign { target, value, is_late: *is_late });
+                }
+                body.splice(..0, missing);
+            }
         }
     }
 

@@ -1,10 +1,9 @@
-//! The repairs that are tried: other forms of expressions, and assignments that a branch may lack.
+//! The repairs that are tried: other forms of expressions.
 
 use super::{Ranking, VALUES};
 use crate::bits::{self, Bits};
 use crate::design::{Binary, Node, NodeId, Operation, Place, Unary, VariableId};
-use crate::simulate::{Insertion, Runs};
-use crate::slice::branches;
+use crate::simulate::Runs;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bits of codes, such as those of states, and codes with which a variable is compared.
@@ -105,68 +104,47 @@ impl Ranking<'_> {
         self.operands = operands;
     }
 
-    /// Assignments that a branch may lack, each with its place and in words: of a variable that its
-    /// process assigns elsewhere, and whose value the failure needs.
-    pub(super) fn insertions(&mut self) -> Vec<(Insertion, Place, String)> {
-        let mut all = Vec::new();
-        let bodies = branches(&self.simulator.design);
-        let mut ran: Vec<_> = self.branches[0].clone().into_iter().collect();
-        ran.sort_by_key(|(_, ran)| std::cmp::Reverse(ran.last().copied()));
-        for ((root, branch), ran) in ran {
-            let Some(body) = bodies.get(&(root, branch)) else { continue };
-            let is_late = self.roots[&root].runs == Runs::Clocked;
-            for (variable, values) in &body.assigned {
-                let is_needed = |cycle: &usize| {
-                    self.slice.needs(*cycle, *variable)
-                        || is_late && self.slice.needs(cycle + 1, *variable)
-                };
-                if body.own.iter().any(|(own, _)| own == variable) || !ran.iter().any(is_needed) {
-                    continue;
-                }
-                let of = self.simulator.design.variables[*variable].clone();
-                let like = self.simulator.design.nodes[root].clone();
-                let mut all_values = Vec::new();
-                let mut known = BTreeSet::from([bits::small(0, of.width), bits::ones(of.width)]);
-                known.extend(
-                    self.constants.get(&of.width).into_iter().flatten().take(VALUES).cloned(),
-                );
-                for value in known {
-                    let operation = Operation::Constant(value);
-                    let (arguments, width) = (Vec::new(), of.width);
-                    all_values.push(self.keep(Node {
-                        operation,
-                        arguments,
-                        width,
-                        ..like.clone()
-                    }));
-                }
-                all_values.extend(values);
-                if let Some(operands) = self.operands.get(&of.instance) {
-                    let like = operands.variables.iter().filter(|(_, width)| *width == of.width);
-                    let like: Vec<_> = like.map(|(it, _)| *it).take(VALUES).collect();
-                    all_values.extend(like.into_iter().map(|it| self.leaf(it)));
-                }
-                let place = body.place_of(*variable).unwrap_or_else(|| like.place.clone());
-                let mut known = BTreeSet::new();
-                for value in all_values {
-                    let text = self.text(value);
-                    if known.insert(text.clone()) {
-                        let sign = if is_late { "<=" } else { "=" };
-                        let what = format!("`{} {sign} {text}` added beside this", of.name);
-                        let insertion =
-                            Insertion { root, branch, target: *variable, value, is_late };
-                        all.push((insertion, place.clone(), what));
-                    }
-                }
+    /// Values of an assignment that a branch may lack, each in words.
+    fn assignments(
+        &mut self,
+        id: NodeId,
+        like: &Node,
+        variable: VariableId,
+    ) -> Vec<(Node, String)> {
+        let sign = if self.roots[&id].runs == Runs::Clocked { "<=" } else { "=" };
+        let design = &self.simulator.design;
+        let constants = self.constants.get(&like.width).into_iter().flatten().take(VALUES).cloned();
+        let constants =
+            [bits::small(0, like.width), bits::ones(like.width)].into_iter().chain(constants);
+        let constants = constants.map(|it| (Operation::Constant(it), Vec::new()));
+        let assigned = design.assigned[&variable].iter().map(|it| &design.nodes[*it]);
+        let assigned = assigned.map(|it| (it.operation.clone(), it.arguments.clone()));
+        let operands = self.operands.get(&like.instance).into_iter().flat_map(|it| &it.variables);
+        let operands = operands.filter(|(_, width)| *width == like.width).take(VALUES);
+        let operands = operands.map(|(it, _)| (Operation::Variable(*it), Vec::new()));
+        let all = constants.chain(assigned).chain(operands).collect::<Vec<_>>();
+        let mut known = BTreeSet::new();
+        let mut found = Vec::new();
+        for (operation, arguments) in all {
+            let node = Node { operation, arguments, ..like.clone() };
+            let id = self.keep(node.clone());
+            let text = self.text(id);
+            self.simulator.design.nodes.truncate(id);
+            if known.insert(text.clone()) {
+                let name = &self.simulator.design.variables[variable].name;
+                found.push((node, format!("`{name} {sign} {text}` added beside this")));
             }
         }
-        all
+        found
     }
 
     /// Other forms of a node, each in words.
     pub(super) fn repairs(&mut self, id: NodeId, is_root: bool) -> Vec<(Node, String)> {
         let node = self.simulator.design.nodes[id].clone();
         let (width, own) = (node.width, self.text(id));
+        if let Operation::Missing(variable) = node.operation {
+            return self.assignments(id, &node, variable);
+        }
         let mut all = Vec::new();
         let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
             all.push((Node { operation, arguments, ..node.clone() }, what));
