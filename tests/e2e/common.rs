@@ -401,12 +401,6 @@ pub fn typed_in(folder: &Path, command: &str) -> Output {
     bash.envs(set).arg("-c").arg(command).current_dir(folder).output().expect("bash runs")
 }
 
-/// The output of the program in a folder, for files written to the working directory.
-pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
-    let arguments = of_a_block(arguments);
-    cosim().current_dir(folder).args(arguments).output().expect("the program runs")
-}
-
 /// Python with the packages that tests use to read our files: a virtual environment in the build
 /// folder, created once.
 ///
