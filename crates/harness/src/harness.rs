@@ -55,7 +55,6 @@ pub use contract::{
     RuleSet, Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights,
     power_up_inputs, reset_inputs,
 };
-pub use coverage::sparse;
 pub use coverage::{
     Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample, Value,
     WaiverFile,
