@@ -6,8 +6,10 @@ use cosim_core::harness::{
     Blame, Block, CaseRng, Culprit, Drive, Dut, GoldenDut, Parameters, SideFailure, Stimulus,
     Verdict, Violation, Watch, follow, judge, reset_inputs, run,
 };
+use cosim_core::vector::parse;
 use cosim_core::verilated::Error;
 use rand::SeedableRng;
+use std::path::Path;
 
 const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
@@ -90,6 +92,19 @@ fn a_dut_that_never_answers_violates_progress() {
     assert_eq!(breach.violation.check, "goes-on");
 }
 
+/// As specified, the model hangs after the last unit of this message.
+#[test]
+fn both_sides_are_blamed_if_neither_makes_progress() {
+    const SPEC: Parameters = Parameters::of::<Thread2>(0x00);
+    let text = include_str!("../../vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
+    let stimulus = parse::<Thread2>(text, Path::new("f5b")).unwrap().stimulus;
+    let mut dut = GoldenDut::new(&SPEC);
+    let judgement = judge::<Thread2>(&stimulus, &SPEC, &mut dut, &Watch::default());
+    assert_eq!(judgement.broken_by, Culprit::Both);
+    assert_eq!(judgement.rtl, judgement.golden);
+    assert_eq!(judgement.golden.unwrap().violation.check, "goes-on");
+}
+
 /// Most cases have only one cycle in reset, which the harness adds.
 #[test]
 fn a_dut_that_is_wrong_in_reset_alone_is_named() {
@@ -142,6 +157,7 @@ fn raw_pins_are_not_judged_and_a_cancelled_judgement_says_so() {
 #[test]
 fn a_judgement_survives_json() {
     let breach = |check| SideFailure { cycle: 7, violation: Violation::new(check, "why") };
+    assert_eq!(Blame::of(None, Some(breach("b"))).broken_by, Culprit::GoldenModel);
     let judgement = Blame::of(Some(breach("a")), Some(breach("b")));
     assert_eq!(judgement.broken_by, Culprit::Both);
     let text = serde_json::to_string(&judgement).unwrap();

@@ -71,28 +71,24 @@ impl<const BATCHES: bool> Dut<Thread2> for Observed<'_, BATCHES> {
     }
 }
 
-#[test]
-fn each_cycle_is_progress() {
+/// Runs the stimulus, also as a recorded case, which is one batch.
+fn each_cycle_is_progress<const BATCHES: bool>() {
     let (stimulus, watch) = (stimulus(), Watch::default());
-    let mut dut = Observed::<false>::new(&watch);
+    let mut dut = Observed::<BATCHES>::new(&watch);
     let outcome = run::<Thread2>(&stimulus, &REPAIRED, &mut dut, &watch);
     assert_eq!(outcome.verdict, Verdict::Match);
     dut.assert_each_cycle_is_progress(outcome.cycles);
-}
-
-#[test]
-fn each_cycle_of_a_batch_is_progress() {
-    let (stimulus, watch) = (stimulus(), Watch::default());
-    let mut dut = Observed::<true>::new(&watch);
-    let outcome = run::<Thread2>(&stimulus, &REPAIRED, &mut dut, &watch);
-    assert_eq!(outcome.verdict, Verdict::Match);
-    dut.assert_each_cycle_is_progress(outcome.cycles);
-    // A recorded case is one batch.
     let watch = Watch::default();
     let mut dut = Observed::<true>::new(&watch);
     let recording = Recording::<Thread2>::new(&stimulus, &REPAIRED);
     assert_eq!(recording.run(&mut dut, &watch).verdict, Verdict::Match);
     dut.assert_each_cycle_is_progress(outcome.cycles);
+}
+
+#[test]
+fn each_cycle_of_a_model_is_progress_with_and_without_batches() {
+    each_cycle_is_progress::<false>();
+    each_cycle_is_progress::<true>();
 }
 
 /// A correct model whose batches report a difference although all ports are as expected.

@@ -4,7 +4,6 @@ use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, Drive, Stimulus, reset_inputs};
 use cosim_core::verilated::Pins;
 use proptest::prelude::*;
-use serde_json::Value;
 
 type Inputs = <Thread2 as Block>::Inputs;
 
@@ -39,15 +38,6 @@ fn a_cycle_is_one_line_with_the_changed_ports() {
     assert_eq!(lines[3..5], ["{}", r#"{"rst": "0x0"}"#]);
     assert_eq!(lines[2].matches("0x").count(), Inputs::PORTS.len());
     assert!(read(&text).is_ok_and(|cycles| cycles[2].first_difference(&released).is_none()));
-}
-
-#[test]
-fn a_cycle_may_name_every_port() {
-    let whole: Value = serde_json::from_str(&text_of(&[reset_inputs::<Thread2>()])).unwrap();
-    let line = &whole["cycles"][0];
-    let cycles = read(&format!(r#"{{"cycles": [{line}, {line}]}}"#)).unwrap();
-    assert_eq!(cycles.len(), 2);
-    assert!(cycles[0].first_difference(&cycles[1]).is_none());
 }
 
 proptest! {

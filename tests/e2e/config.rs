@@ -62,51 +62,21 @@ fn the_command_line_comes_first() {
     assert_eq!((&header["block"], &header["cases"]), (&"recv".into(), &1.into()));
 }
 
-/// The sources of other people may contain a `cosim.toml`.
+/// The user may name any file, or none.
 #[test]
-fn a_file_sets_nothing_that_weakens_a_check_or_names_code() {
-    for option in [
-        "no-sandbox = true",
-        "rtl = \"rtl\"",
-        "memory-limit = \"none\"",
-        "history = \"h.db\"",
-        "stuck-after = \"1h\"",
-        "simulator = \"verilator\"",
-        "plan = \"plan.toml\"",
-        "out = \"out\"",
-    ] {
-        let place = folder(&format!("[run]\n{option}\n"));
-        let mark = place.path("mark").display().to_string();
-        let evil = format!("module evil; initial $system(\"touch {mark}\"); endmodule");
-        place.write("rtl/evil.v", &evil);
-        place.fails("E0213", "cosim.toml:2:1", "run --block recv --cases 1");
-        assert!(!place.has("mark") && !place.has("runs"), "{option}");
-    }
-    for (command, option) in [
-        ("replay", "recorded-rtl = true"),
-        ("replay", "expect-recorded = true"),
-        ("replay", "fixes = \"repaired\""),
-        ("prove", "accept-bounded = 1"),
-        ("prove", "accept-believed = true"),
-        ("all", "accept-believed = true"),
-        ("all", "no-sandbox = true"),
-    ] {
-        let place = folder(&format!("[{command}]\n{option}\n"));
-        place.fails("E0213", "cosim.toml:2:1", "replay /nowhere.json");
-    }
-}
-
-#[test]
-fn a_file_that_others_can_write_is_named_and_sets_nothing() {
+fn a_file_that_others_can_write_sets_nothing_unless_a_variable_names_it() {
     let place = folder("[all]\nblock = \"qp\"\n");
-    permit(&place, 0o666);
     let file = place.path("cosim.toml").display().to_string();
     let line = "run --cases 1 --out out";
+    let with = |file: &str| {
+        let mut command = program();
+        command.current_dir(place.path("")).env("COSIM_CONFIG", file).args(line.split(' '));
+        command.output().unwrap()
+    };
+    assert_error_at(&with(""), "E0109", "");
+    permit(&place, 0o666);
     assert_error_at(&run_in(&place, "", line), "E0109", &file);
-    // The user may decide otherwise.
-    let mut command = program();
-    command.current_dir(place.path("")).env("COSIM_CONFIG", &file).args(line.split(' '));
-    assert_code(&command.output().unwrap(), 0);
+    assert_code(&with(&file), 0);
     assert_eq!(header(&place, "out")["block"], "qp");
 }
 
@@ -125,17 +95,4 @@ fn mistakes_are_named_with_their_line_and_nothing_runs() {
         place.fails(number, &format!("cosim.toml:{at}"), "run --out out");
         assert!(!place.has("out"), "{config}");
     }
-}
-
-#[test]
-fn a_variable_names_another_file_or_none() {
-    let place = folder("[run]\nblock = \"nothing\"\n");
-    place.write("other.toml", "[run]\nblock = \"qp\"\ncases = 1\n");
-    let other = place.path("other.toml").display().to_string();
-    for (file, line) in [(&*other, "run --out out"), ("", "list --block qp")] {
-        let mut command = program();
-        command.current_dir(place.path("")).env("COSIM_CONFIG", file).args(line.split(' '));
-        assert_code(&command.output().unwrap(), 0);
-    }
-    assert_eq!(header(&place, "out")["block"], "qp");
 }
