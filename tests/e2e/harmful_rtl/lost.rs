@@ -1,44 +1,34 @@
 //! Workers lost to causes outside the RTL: the verdict is still that of the RTL.
 
-use super::{Child, Place, RUN, Signal, exits, start, wait_until};
+use super::{Place, RUN, Signal, exits, start, wait_until};
 use crate::common::assert_code;
 use rustix::process::{Pid, kill_process};
 use std::fs;
 
-/// Starts a run after an undisturbed one. One process stops, and writes its number into `once`.
-fn disturbed(place: &Place, stuck_after: &str) -> Child {
-    exits(place, 0, "", &format!("{RUN} undisturbed --cases 8"));
-    let more = format!("--cases 8 --stuck-after {stuck_after}");
-    start(place, "HARM=stop HARM_ONCE=once", &more)
-}
-
-/// Checks that the run passed as if undisturbed, and reports how its one worker was lost.
-fn is_unharmed(place: &Place, child: Child, how: &str) {
-    assert_code(&child.wait_with_output().unwrap(), 0);
-    let [run, undisturbed] =
-        ["run", "undisturbed"].map(|run| place.text(&format!("{run}/results.json")));
-    assert!(run == undisturbed, "the same bytes");
-    let lost = place.json("run/timing.json")["lost_workers"].clone();
-    assert_eq!(lost["count"], 1, "{lost}");
-    assert!(lost["first"][0].as_str().unwrap().ends_with(how), "{lost}");
-}
-
+/// A worker is killed, or stopped: without progress, its case is repeated.
 #[test]
-fn a_worker_that_is_killed_from_outside_changes_no_result() {
-    let place = Place::new();
-    let mut child = disturbed(&place, "1h");
-    let worker = || fs::read_to_string(place.path("once")).ok()?.trim().parse::<i32>().ok();
-    wait_until(&mut child, || worker().is_some());
-    kill_process(Pid::from_raw(worker().unwrap()).unwrap(), Signal::KILL).unwrap();
-    is_unharmed(&place, child, ": process killed by SIGKILL");
-}
-
-/// A stopped worker makes no progress, so its case is repeated.
-#[test]
-fn a_worker_that_is_stopped_from_outside_changes_no_result() {
-    let place = Place::new();
-    let child = disturbed(&place, "1s");
-    is_unharmed(&place, child, ": process made no progress");
+fn a_worker_that_is_lost_from_outside_changes_no_result() {
+    for (stuck_after, how) in
+        [("1h", ": process killed by SIGKILL"), ("1s", ": process made no progress")]
+    {
+        let place = Place::new();
+        exits(&place, 0, "", &format!("{RUN} undisturbed --cases 8"));
+        let more = format!("--cases 8 --stuck-after {stuck_after}");
+        // One process stops, and writes its number into the file.
+        let mut child = start(&place, "HARM=stop HARM_ONCE=once", &more);
+        if stuck_after == "1h" {
+            let worker = || fs::read_to_string(place.path("once")).ok()?.trim().parse::<i32>().ok();
+            wait_until(&mut child, || worker().is_some());
+            kill_process(Pid::from_raw(worker().unwrap()).unwrap(), Signal::KILL).unwrap();
+        }
+        assert_code(&child.wait_with_output().unwrap(), 0);
+        let [run, undisturbed] =
+            ["run", "undisturbed"].map(|run| place.text(&format!("{run}/results.json")));
+        assert!(run == undisturbed, "the same bytes");
+        let lost = place.json("run/timing.json")["lost_workers"].clone();
+        assert_eq!(lost["count"], 1, "{lost}");
+        assert!(lost["first"][0].as_str().unwrap().ends_with(how), "{lost}");
+    }
 }
 
 /// As when memory is short: the run ends with the reason and can be resumed.
