@@ -95,7 +95,7 @@ inline void harm_do(const char* what) {
     if (!std::strcmp(what, "term")) std::raise(SIGTERM);
     if (!std::strcmp(what, "escape")) harm_escape();
     if (!std::strcmp(what, "close")) for (int file = 0; file <= 20; ++file) close(file);
-    if (!std::strcmp(what, "print")) std::puts("a line of the RTL's"), std::fflush(stdout);
+    if (!std::strcmp(what, "print")) std::puts("\033[31ma line of the RTL's\r"), std::fflush(stdout);
 }
 inline void harm_think() {
     for (const clock_t until = std::clock() + CLOCKS_PER_SEC / 7; std::clock() < until;) {}
@@ -264,7 +264,7 @@ fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
     }
 }
 
-/// Lines of the RTL have a mark, so none looks like one of the program.
+/// Lines of the RTL have a mark and no colours, so none looks like one of the program.
 #[test]
 fn output_of_the_rtl_is_not_in_the_report() {
     let line = format!("HARM=print {RUN} run --cases 2 --format json");
@@ -272,7 +272,10 @@ fn output_of_the_rtl_is_not_in_the_report() {
     assert_code(&output, 0);
     serde_json::from_slice::<Value>(&output.stdout).expect("standard output is JSON");
     let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(printed.lines().any(|line| line == "rtl: a line of the RTL's"), "{printed}");
+    let mut lines = printed.lines().filter(|line| line.contains("a line of the RTL's"));
+    assert!(lines.next().is_some_and(|line| line.starts_with("rtl: ")), "{printed}");
+    assert!(lines.next().is_none(), "repeated lines are folded: {printed}");
+    assert!(!printed.contains(['\x1b', '\r']), "{printed}");
 }
 
 /// The processes in which the harm occurred, with `HARM_MARK=mark`.
