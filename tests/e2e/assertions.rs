@@ -2,33 +2,6 @@
 
 use crate::common::{Place, copy_rtl};
 
-/// Proves the assertion of RTL with a bug, which is refuted.
-#[track_caller]
-fn refuted(bug: &str, property: &str) {
-    let place = Place::with_bug(bug);
-    let block = bug.split('/').next().unwrap();
-    let prove = format!("prove --block {block} --fixes spec --rtl rtl --out out");
-    place.exits(1, &format!("{prove} --only \"{property}\""));
-    let proof = place.json("out/proof.json");
-    let properties = proof["profiles"][0]["properties"].as_array().unwrap();
-    let [one] = &properties[..] else { panic!("{bug}: {properties:?}") };
-    assert_eq!((&one["kind"], &one["status"]), (&"always".into(), &"refuted".into()), "{one}");
-}
-
-#[test]
-fn a_planted_bug_breaks_an_assertion_of_the_proof() {
-    refuted("dll/33-buffer-full-one-late", "A's numbers are in order");
-    refuted("recv/14-refill-to-high-plus-one", "the ring has at most HIGH buffers");
-    refuted("qp/62-full-lets-commands-pass", "a command is taken unless the queue is full");
-}
-
-#[test]
-#[ignore = "slow: proofs of two large blocks"]
-fn a_planted_bug_breaks_an_assertion_of_a_large_block() {
-    refuted("thread2/08-send-unit-taken-without-mr", "a unit is on offer");
-    refuted("rx/05-one-credit-too-many", "CR: at most 16 credits are in use");
-}
-
 #[test]
 fn an_assertion_that_fails_in_simulation_is_a_failure_that_replays() {
     let place = Place::with_bug("thread2/18-parsed-not-cleared");
@@ -61,16 +34,14 @@ fn the_built_in_rtl_keeps_its_assertions() {
     place.fails("E0107", "", "mutate --block qp --assertions");
 }
 
-/// Of each: the file that is edited, the edit, the code, words of the line of the error.
+/// Of an assertion and of the RTL.
 #[test]
 fn a_misspelt_signal_is_an_error_with_its_line() {
     const FILE: &str = "rtl/recv/recv_sva.sv";
     const RTL: &str = "rtl/recv/RecvSideFsm.sv";
-    for (file, old, new, number, at) in [
-        (FILE, "(level <= HIGH_N)", "(levle <= HIGH_N)", "E0503", "ring_at_most_high: assert"),
-        (RTL, "copying", "copying_all", "E0503", " copying"),
-        (FILE, "ring_at_most_high: assert", "assert", "E0506", "assert (level <= HIGH_N)"),
-        (FILE, "(level <= HIGH_N)", "(level <= HIGH_N", "E0506", "ring_at_most_high: assert"),
+    for (file, old, new, at) in [
+        (FILE, "(level <= HIGH_N)", "(levle <= HIGH_N)", "ring_at_most_high: assert"),
+        (RTL, "copying", "copying_all", " copying"),
     ] {
         let place = Place::new();
         copy_rtl(&place.path("rtl"));
@@ -81,6 +52,6 @@ fn a_misspelt_signal_is_an_error_with_its_line() {
         let assertions = place.text(FILE);
         let line = 1 + assertions.lines().position(|line| line.contains(at)).unwrap();
         let line = format!("recv_sva.sv:{line}:");
-        place.fails(number, &line, "prove --block recv --fixes spec --rtl rtl --out out");
+        place.fails("E0503", &line, "prove --block recv --fixes spec --rtl rtl --out out");
     }
 }
