@@ -1,7 +1,7 @@
 //! A block in an external crate: a copy of `examples/arbiter` outside of the repository builds, and
 //! every command works on it.
 
-use crate::common::{Place, assert_code, cargo_outside, code, program_outside, project, text};
+use crate::common::{Place, assert_code, cargo_outside, program_outside, project, text};
 use crate::export::icarus;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -151,19 +151,13 @@ impl Outside {
         program.args(arguments).current_dir(self.path()).output().unwrap()
     }
 
-    /// Like [`Outside::run`]. Returns the output of a run that must end with `expected`.
-    #[track_caller]
-    pub fn prints(&self, expected: i32, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
-        text(&output)
-    }
-
-    /// [`Outside::prints`] with the words of a line.
+    /// Runs the words of a line, whose exit code must be `expected`. Returns what is printed.
     #[track_caller]
     pub fn exits(&self, expected: i32, line: &str) -> String {
         let words = shlex::split(line).expect("quotes in pairs");
-        self.prints(expected, &words.iter().map(String::as_str).collect::<Vec<_>>())
+        let output = self.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_code(&output, expected);
+        text(&output)
     }
 
     /// Exports a vector, and returns what its testbench prints in Icarus.

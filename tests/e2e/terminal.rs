@@ -1,23 +1,38 @@
 //! The command line as people see it: progress, colours, suggestions, completions, and viewers.
 
-use crate::common::{Place, assert_code, program, project, text, typed_in, write_record};
+use crate::common::{Place, assert_code, program, text, typed_in, write_record};
 use serde_json::Value;
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::{fs, iter};
 use wellen::simple::read;
 
-/// Runs the program on a terminal. Returns what the terminal got from a run that must end with
-/// `expected`.
+/// Runs a line on a terminal, with the folder and the variables of a program, and types keys.
+pub fn typed_on_a_terminal(program: &Command, line: &str, keys: &str) -> Output {
+    // A program that waits for more keys is a failure, not a hang.
+    let mut command = Command::new("timeout");
+    command.args(["300", "script", "-qec", line, "/dev/null"]);
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(program.get_current_dir().unwrap());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    writeln!(child.stdin.as_mut().unwrap(), "{keys}").unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// What a terminal got from a run of the program that must end with `expected`.
 #[track_caller]
 fn on_a_terminal(expected: i32, columns: u32, words: &str, variables: &[(&str, &str)]) -> String {
-    let program = program();
+    let mut program = program();
+    program.envs(variables.iter().copied());
     let line = format!("stty rows 24 cols {columns}; {} {words}", program.get_program().display());
-    let mut command = Command::new("script");
-    let set = program.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    command.envs(set).envs(variables.iter().copied()).current_dir(project());
-    let output = command.args(["-qec", &line, "/dev/null"]).output().unwrap();
+    let output = typed_on_a_terminal(&program, &line, "");
     assert_code(&output, expected);
     String::from_utf8(output.stdout).unwrap()
 }
@@ -141,19 +156,12 @@ fn add_program(place: &Place) {
 
 /// Types keys in an interactive Bash with the completions.
 fn typed_keys(place: &Place, keys: &str) -> String {
-    let program = program();
-    let set = program.get_envs().filter_map(|(name, value)| Some((name, value?)));
-    // A shell that waits for more keys is a failure, not a hang.
-    let mut command = Command::new("timeout");
-    command.args(["60", "script", "-qec", "bash --norc --noprofile -i", "/dev/null"]);
-    let plain = [("TERM", "dumb"), ("NO_COLOR", "1")];
-    let empty = ["HISTFILE", "INPUTRC"].map(|name| (name, "/dev/null"));
-    command.current_dir(place.path("")).envs(set).envs(plain).envs(empty);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut program = program();
+    program.current_dir(place.path("")).env("TERM", "dumb").env("NO_COLOR", "1");
+    program.env("HISTFILE", "/dev/null").env("INPUTRC", "/dev/null");
     let source = "PATH=$PWD/bin:$PATH; eval \"$(cosim completions bash)\"";
-    writeln!(child.stdin.as_mut().unwrap(), "{source}\n{keys}\nexit 0").unwrap();
-    text(&child.wait_with_output().unwrap())
+    let keys = format!("{source}\n{keys}\nexit 0");
+    text(&typed_on_a_terminal(&program, "bash --norc --noprofile -i", &keys))
 }
 
 /// The name of a file may come from anyone: after Tab and Enter no shell executes any of it.
