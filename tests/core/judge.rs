@@ -1,7 +1,7 @@
 //! Tests which side is blamed for violating the specification.
 
+use cosim::blocks::thread2::Thread2;
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
-use cosim::blocks::thread2::{Thread2, stimulus};
 use cosim_core::harness::{
     Blame, Block, CaseRng, Culprit, Drive, Dut, GoldenDut, Parameters, SideFailure, Stimulus,
     Verdict, Violation, Watch, follow, judge, reset_inputs, run,
@@ -43,13 +43,6 @@ fn tampered<F>(tamper: F) -> Tampered<F> {
 fn stimulus() -> Stimulus<Thread2> {
     let weights = &Thread2::scenarios()[0].weights;
     Thread2::stimulus(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
-}
-
-fn traffic() -> stimulus::Traffic {
-    match stimulus().drive {
-        Drive::Traffic(traffic) => traffic,
-        Drive::Cycles(_) => panic!("the first scenario has packets"),
-    }
 }
 
 fn judged(tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>) -> Blame {
@@ -127,7 +120,7 @@ fn both_sides_are_blamed_if_neither_makes_progress() {
 
 #[test]
 fn a_side_that_never_ends_is_stopped() {
-    let traffic = traffic();
+    let Drive::Traffic(traffic) = stimulus().drive else { panic!("raw pins") };
     let watch = Watch::default();
     let follow = |most| follow::<Thread2>(&traffic, &REPAIRED, &mut golden(), most, &watch);
     let (breach, _) = follow(5).unwrap();

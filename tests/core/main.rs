@@ -4,5 +4,4 @@ mod judge;
 mod progress;
 mod provable;
 mod raw_pins;
-mod stimulus;
 mod weights;

@@ -1,4 +1,4 @@
-//! Tests the JSON format of raw pins.
+//! Tests the JSON format of a stimulus.
 
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, Drive, Stimulus, reset_inputs};
@@ -38,6 +38,24 @@ fn a_cycle_is_one_line_with_the_changed_ports() {
     assert_eq!(lines[3..5], ["{}", r#"{"rst": "0x0"}"#]);
     assert_eq!(lines[2].matches("0x").count(), Inputs::PORTS.len());
     assert!(read(&text).is_ok_and(|cycles| cycles[2].first_difference(&released).is_none()));
+}
+
+#[test]
+fn an_invalid_stimulus_is_refused() {
+    for (text, expected) in [
+        ("{}", "missing field `traffic` or `cycles`"),
+        (
+            r#"{"cycles":[],"traffic":{"noise":"0x1","tables":{},"packets":[]}}"#,
+            "expected one of them",
+        ),
+        (r#"{"cycles":[],"pins":[]}"#, "unknown field `pins`"),
+        (r#"{"cycles":[],"before_reset":"twos"}"#, "unknown variant `twos`"),
+        (r#"{"cycles":[],"before_reset":{"random":4294967296}}"#, "invalid value"),
+        (r#"{"cycles":[],"before_reset":{"random":-1}}"#, "invalid value"),
+    ] {
+        let error = read(text).expect_err("an invalid stimulus").to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
 }
 
 proptest! {

@@ -1,13 +1,11 @@
 //! The cache of compiled models: ownership, contents, and what remains after an interruption.
 
 use crate::common::{
-    Place, assert_code, assert_error_at, code, files, models, program, script, text, vector_of,
-    wait_until,
+    Place, assert_code, assert_error_at, code, files, program, script, text, vector_of, wait_until,
 };
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -84,23 +82,15 @@ fn an_interruption_ends_compiling_at_once_and_says_so() {
     assert!(files(&cache, "so").is_empty());
 }
 
-/// Tests start the program in one place (`common::program`, which clippy enforces), and models
-/// built in their process use the same cache.
 #[test]
-fn the_tests_leave_the_users_cache_alone() {
+fn the_cache_is_below_the_folder_of_the_user() {
     let place = Place::new();
-    let folder = |forget: bool| {
-        let mut command = place.command("cache --format json");
-        command.env_remove("XDG_CACHE_HOME").env("HOME", place.path(""));
-        if forget {
-            command.env_remove("COSIM_CACHE");
-        }
-        let output = command.output().unwrap();
-        let shown: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        Path::new(shown["folder"].as_str().unwrap()).to_owned()
-    };
-    assert_eq!(folder(false), models());
-    assert_eq!(folder(true), place.path(".cache/cosim"), "where it would be");
+    let mut command = place.command("cache --format json");
+    command.env_remove("COSIM_CACHE").env_remove("XDG_CACHE_HOME").env("HOME", place.path(""));
+    let shown: serde_json::Value =
+        serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let folder = std::path::Path::new(shown["folder"].as_str().unwrap());
+    assert_eq!(folder, place.path(".cache/cosim"));
 }
 
 /// Regression test: a user without a cache folder could not run the built-in models.

@@ -96,7 +96,6 @@ fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
     };
     let [missing, silent] = [true, false].map(|is_missing| place.without_solver(is_missing));
     close(4, "believed", &missing, "");
-    close(4, "believed", &silent, "");
     close(0, "believed", &silent, "--accept-believed");
     // A run takes no such proof. A check with a solver confirms it.
     let printed = place.exits(0, &format!("{COVERED} two --closed closed"));

@@ -249,7 +249,7 @@ pub fn write_record(path: &Path, text: &str) {
 }
 
 /// The files of the RTL of all blocks.
-pub fn rtl_files() -> Vec<PathBuf> {
+fn rtl_files() -> Vec<PathBuf> {
     let entries = fs::read_dir(project().join("rtl")).expect("rtl/ is there");
     let folders = entries.map(|entry| fs::read_dir(entry.expect("a folder").path()));
     let entries = folders.flat_map(|folder| folder.expect("a folder for each block"));
@@ -280,20 +280,6 @@ pub fn copy_rtl(to: &Path) {
         fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
         fs::copy(&path, copy).expect("a copy");
     }
-}
-
-/// A copy of the RTL with a patch applied.
-pub fn patched_rtl(patch: &Path) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    copy_rtl(&folder.path().join("rtl"));
-    let output = std::process::Command::new("patch")
-        .args(["-p1", "--silent", "--fuzz=0", "--input"])
-        .arg(patch)
-        .current_dir(folder.path())
-        .output()
-        .expect("patch is installed by scripts/test");
-    assert!(output.status.success(), "{patch:?} does not apply: {}", text(&output));
-    folder
 }
 
 /// A program that is a shell script.
@@ -522,7 +508,14 @@ impl Place {
 
     /// A folder that has the RTL of all blocks, with a patch of `tests`, in `rtl`.
     pub fn with_patch(patch: &str) -> Self {
-        Self(patched_rtl(&project().join(format!("tests/{patch}.patch"))))
+        let place = Self::new();
+        copy_rtl(&place.path("rtl"));
+        let mut command = std::process::Command::new("patch");
+        command.args(["-p1", "--silent", "--fuzz=0", "--input"]);
+        command.arg(project().join(format!("tests/{patch}.patch"))).current_dir(place.path(""));
+        let output = command.output().expect("patch is installed by scripts/test");
+        assert!(output.status.success(), "{patch} does not apply: {}", text(&output));
+        place
     }
 
     /// A folder that has the RTL of all blocks, with `from` replaced by `to` in one file, in `rtl`.

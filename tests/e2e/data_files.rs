@@ -49,21 +49,6 @@ fn a_table_is_part_of_the_rtl() {
 }
 
 #[test]
-fn a_table_that_is_missing_or_there_twice_is_bad_input() {
-    let place = with_table("0\n");
-    place.write("flip.hex", "1\n");
-    let run = format!("{SHORT} rtl --out out");
-    let printed = place.exits(2, &run);
-    assert!(printed.contains("flip.hex"), "{printed}");
-    for name in ["flip.hex", "rtl/flip.hex"] {
-        std::fs::remove_file(place.path(name)).unwrap();
-    }
-    let printed = place.exits(2, &run);
-    assert!(printed.contains("flip.hex") && printed.contains("QpStateCtrl.sv:"), "{printed}");
-    assert!(!place.has("out"), "nothing is written");
-}
-
-#[test]
 fn a_computed_name_is_reported() {
     let from = "assign msg_nak      = msg_naked;";
     let computed = "reg [8*4:1] name;\n  reg flip [0:0];\n  initial begin\n    name = \"flip\";\n    \

@@ -66,13 +66,11 @@ fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
     let opens = "initial begin : opens integer f; f = $fopen(\"x.hex\", \"r\"); end\nendmodule";
     let top = place.text(&format!("rtl/{TOP}")).replacen("endmodule", opens, 1);
     place.write("private/secret", SECRET);
-    place.write("private/y.vh", SECRET);
     let run = |name: &str| place.exits(1, &format!("{RUN} --rtl {name} --out run-{name}"));
     let header = format!("`include \"y.vh\"\n{top}");
     for (name, top, link, target) in [
         ("data", &top, "x.hex", "../private/secret"),
         ("header", &header, "y.vh", "../private/secret"),
-        ("below", &header, "inc", "../private"),
     ] {
         place.write(&format!("{name}/{TOP}"), top);
         symlink(target, place.path(name).join(link)).unwrap();
@@ -200,16 +198,12 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
 #[test]
 fn a_failure_without_a_vector_is_repeated() {
     let place = failing_run("");
-    let results = place.json("run/results.json");
-    let mut record = place.text("run/results.json");
-    assert!(record.contains("\"vector\":\""), "{record}");
-    for failure in results["failures"].as_array().unwrap() {
-        let variants = failure["variants"].as_array().unwrap().iter();
-        for first in std::iter::once(failure).chain(variants) {
-            let vector = format!("\"vector\":{}", first["vector"]);
-            record = record.replace(&vector, "\"vector\":null");
-        }
-    }
+    let case = place.json("run/results.json")["failures"][0]["case"].clone();
+    let record = place.text("run/results.json");
+    let mut parts = record.split("\"vector\":\"");
+    let first = parts.next().unwrap().to_owned();
+    let record = parts
+        .fold(first, |record, part| record + "\"vector\":null" + part.split_once('"').unwrap().1);
     write_record(&place.path("run/results.json"), &record);
     let report = place.json_of(0, REPRODUCE);
     assert_eq!(report["passed"], true, "{report}");
@@ -217,8 +211,7 @@ fn a_failure_without_a_vector_is_repeated() {
     let is_case = |replay: &Value| replay["name"].as_str().unwrap().starts_with("thread2/");
     assert!(!replays.is_empty() && replays.iter().all(is_case), "{report}");
     // Nor can it be claimed to be fixed without running.
-    let case = results["failures"][0]["case"].as_str().unwrap();
-    let record = record.replace(case, "thread2/repaired/default/999999");
+    let record = record.replace(case.as_str().unwrap(), "thread2/repaired/default/999999");
     write_record(&place.path("run/results.json"), &record);
     let report = place.json_of(1, REPRODUCE);
     assert_eq!((&report["passed"], &report["not_run"]), (&false.into(), &1.into()), "{report}");

@@ -1,14 +1,9 @@
 //! `cosim new` for modules whose ports the harness cannot drive: several clocks, none, arrays,
 //! interfaces, parameters.
 
-use crate::common::{Place, assert_code, project};
+use crate::common::{Place, assert_code};
 use crate::new::refused;
 use crate::outside::Outside;
-
-/// A file of the tests.
-fn data(name: &str) -> String {
-    std::fs::read_to_string(project().join("tests/e2e/data").join(name)).unwrap()
-}
 
 /// Checks that the crate builds and is formatted.
 #[track_caller]
@@ -41,7 +36,7 @@ fn write_outputs(new: &Outside, outputs: &str) {
 /// as for one clock.
 #[test]
 fn a_block_has_several_clocks() {
-    let (new, printed) = Outside::new("fifo", &data("afifo.sv"), "--top afifo --pins");
+    let (new, printed) = Outside::new("fifo", include_str!("data/afifo.sv"), "--top afifo --pins");
     let clocks = "clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n";
     assert!(printed.contains(clocks), "{printed}");
     let wrapper = new.text("rtl/afifo_wrapper.sv");
@@ -49,7 +44,7 @@ fn a_block_has_several_clocks() {
     builds(&new);
     has_no_golden_model(&new);
 
-    new.write("src/golden.rs", &data("afifo_golden.rs"));
+    new.write("src/golden.rs", include_str!("data/afifo_golden.rs"));
     new.builds();
     let printed = new.exits(0, "run --cases 100 --out good");
     assert!(printed.starts_with("PASS  fifo") && !printed.contains("not hit"), "{printed}");
@@ -335,32 +330,24 @@ endmodule
     assert!(new.text("rtl/free_wrapper.sv").contains("input  wire unused"));
 }
 
-/// Only files that the top needs are copied from whole folders; lists and their words work on the
-/// command line.
+/// Options for includes and libraries work on the command line and in a list.
 #[test]
-fn whole_source_folders_are_given() {
+fn sources_are_given_by_options_and_lists() {
     let place = Place::new();
-    let top = "module top import a_pkg::*; (input clk, input rst, input word_t d, output word_t q);\n\
-               `include \"macros.svh\"\n  part part(.clk, .d, .q);\nendmodule\n";
-    let part = "module part(input clk, input a_pkg::word_t d, output a_pkg::word_t q); \
-                always @(posedge clk) q <= d; endmodule\n";
-    let bench = "module bench; import uvm_pkg::*; no SystemVerilog endmodule\n";
-    let list = "ip/z/a_pkg.sv\nip/b/top.sv\n+incdir+inc\n+libext+.vlib\n-y ip/c\n";
+    let top = "module top(input clk, input rst, input d, output q);\n`include \"macros.svh\"\n\
+               part part(.clk, .d, .q);\nendmodule\n";
+    let part = "module part(input clk, d, output reg q); always @(posedge clk) q <= d; endmodule\n";
     for (name, text) in [
         ("ip/b/top.sv", top),
         ("ip/c/part.vlib", part),
-        ("ip/z/a_pkg.sv", "package a_pkg; typedef logic [7:0] word_t; endpackage\n"),
         ("inc/macros.svh", "// nothing\n"),
-        ("bench/bench.sv", bench),
-        ("ip/b/other.sv", "module other(input x); endmodule\n"),
-        ("files.f", list),
+        ("files.f", "ip/b/top.sv\n+incdir+inc\n+libext+.vlib\n-y ip/c\n"),
     ] {
         place.write(&format!("project/{name}"), text);
     }
     for words in ["--rtl project +incdir+project/inc +libext+.vlib", "-F project/files.f"] {
         let name = format!("a{}", words.len());
         place.exits(0, &format!("new {name} --top top {words}"));
-        let copied = place.names(&format!("{name}/rtl"));
-        assert_eq!(copied, ["a_pkg.sv", "macros.svh", "part.vlib", "top.sv"]);
+        assert_eq!(place.names(&format!("{name}/rtl")), ["macros.svh", "part.vlib", "top.sv"]);
     }
 }
