@@ -10,40 +10,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Runs the shards of a run, each into its own folder `IofN`. Returns their names.
-fn shards(place: &Place, count: usize, run: &str, expected: &[i32]) -> String {
+pub fn shards(place: &Place, count: usize, run: &str, expected: &[i32]) -> String {
     let shard = |index: usize| {
         let output = place.run(&format!("{run} --shard {index}/{count} --out {index}of{count}"));
         assert!(expected.contains(&code(&output)), "{output:?}");
         format!("{index}of{count}")
     };
     (1..=count).map(shard).collect::<Vec<_>>().join(" ")
-}
-
-/// One bug with several variants, shrunk and traced. Shards differ in their first failure.
-#[test]
-fn shards_of_a_red_run_merge_to_its_bytes() {
-    let place = Place::with_bug("thread2/43-rq-wrap-one-late");
-    let run = "run --quiet --rtl rtl --cases 4 --save-vectors 5";
-    place.exits(1, &format!("{run} --out whole"));
-    let group = place.json("whole/results.json")["failures"][0].clone();
-    assert!(group["variants"].as_array().unwrap().len() > 1, "{group}");
-    shards(&place, 4, run, &[0, 1]);
-    let merge = "merge --history runs.sqlite --out merged";
-    let printed = place.exits(1, &format!("{merge} 1of4 2of4 3of4 4of4"));
-    assert!(printed.starts_with("FAIL  thread2, seed 1: 88 cases"), "{printed}");
-    assert!(printed.contains("NEW: in no earlier run"), "{printed}");
-    place.same_run("whole", "merged");
-    for file in [&group["waves"], &group["explanation"]] {
-        assert!(place.path("merged").join(file.as_str().unwrap()).is_file(), "{file}");
-    }
-    assert!(place.text("merged/report.html").contains("UPDATE_RQ_s"));
-    // In another order: the same bytes, and the same run in the history.
-    let again = format!("{merge} 4of4 3of4 2of4 1of4");
-    place.fails("E0602", "--force", &again);
-    place.exits(1, &format!("{again} --force"));
-    place.same_run("whole", "merged");
-    let shown = place.json_of(0, "history show runs.sqlite");
-    assert_eq!(shown["runs"].as_array().unwrap().len(), 1, "{shown}");
 }
 
 /// Several blocks, and a coverage goal that no single shard reaches.
@@ -136,7 +109,13 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     fs::remove_file(place.path("2of3/results.json.partial")).unwrap();
     refused(&format!("1of3 {}", place.path("").display()), "E0221", &[""]);
     place.fails("E0604", "", &format!("merge {names} --out 2of3 --force"));
-    place.exits(0, &format!("merge {names} --out merged"));
+    // The order of the shards makes no other run in the history.
+    let merge = "merge --history runs.sqlite --out merged";
+    place.exits(0, &format!("{merge} {names}"));
+    place.fails("E0602", "--force", &format!("{merge} {names}"));
+    place.exits(0, &format!("{merge} --force 3of3 1of3 2of3"));
+    let shown = place.json_of(0, "history show runs.sqlite");
+    assert_eq!(shown["runs"].as_array().unwrap().len(), 1, "{shown}");
 }
 
 #[test]

@@ -126,15 +126,6 @@ fn a_report_is_not_written_through_a_link() {
     assert!(place.text("run/report.html").contains("PASS"));
 }
 
-/// Fault 18: the merge of one whole run has the bytes of the run, also with failures.
-#[test]
-fn a_whole_run_merges_to_its_own_bytes() {
-    // With these cases, what each one is the first to hit cannot be computed from what is left.
-    let place = red_run("--cases 40 --scenario chaos --scenario default --no-waves");
-    place.exits(1, "merge run --out merged");
-    place.same_run("run", "merged");
-}
-
 #[test]
 fn a_call_that_fails_leaves_no_history() {
     let place = Place::new();

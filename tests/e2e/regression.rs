@@ -1,6 +1,7 @@
 //! `cosim run`: results, files and limits of a run, with any number of threads.
 
 use crate::common::{Place, cases};
+use crate::merge::shards;
 
 /// Without this, raw pins could hide that traffic misses a rule.
 #[test]
@@ -89,13 +90,48 @@ fn other_masks_match_too() {
     }
 }
 
+/// Is a run the same, to the byte, with another number of threads and as merged shards?
 #[test]
-fn the_same_seed_gives_the_same_bytes_at_any_number_of_threads() {
-    let place = Place::with_bug("thread2/43-rq-wrap-one-late");
-    let run = "run --seed 77 --cases 6 --save-vectors 5 --rtl rtl --no-waves";
-    for threads in ["1", "2", "7"] {
-        place.exits(1, &format!("{run} --threads {threads} --out {threads}"));
-        place.same_run("1", threads);
+fn each_way_to_split_a_run_writes_its_bytes() {
+    for (bug, options, code, ways) in [
+        // A bug with several variants, shrunk and traced. Shards differ in their first failure.
+        (
+            "thread2/43-rq-wrap-one-late",
+            "--rtl rtl --seed 77 --cases 4 --save-vectors 5",
+            1,
+            "--threads 1, --threads 7, 4 shards",
+        ),
+        // From the kept cases, the first case of each bin cannot be computed.
+        (
+            "qp/54-query-no-post-in-err",
+            "--block qp --rtl rtl/qp --cases 40 --scenario chaos --scenario default --no-shrink \
+             --no-waves",
+            1,
+            "1 shards",
+        ),
+        // The run ends at its coverage goal.
+        (
+            "qp/54-query-no-post-in-err",
+            "--block qp --until-coverage 100",
+            0,
+            "--threads 1, --threads 2, --threads 5",
+        ),
+    ] {
+        let (place, run) = (Place::with_bug(bug), format!("run --quiet {options}"));
+        place.exits(code, &format!("{run} --out whole"));
+        for (number, way) in ways.split(", ").enumerate() {
+            let line = match way.strip_suffix(" shards") {
+                Some(count) => {
+                    let shards = shards(&place, count.parse().unwrap(), &run, &[0, 1]);
+                    let mut names: Vec<&str> = shards.split(' ').collect();
+                    names.reverse();
+                    format!("merge {}", names.join(" "))
+                }
+                None => format!("{run} {way}"),
+            };
+            place.exits(code, &format!("{line} --out {number}"));
+            place.same_run("whole", &number.to_string());
+        }
     }
 }
 

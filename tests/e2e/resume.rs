@@ -1,9 +1,10 @@
 //! `cosim resume`: a run that was killed at any moment and resumed equals an undisturbed run.
 
-use crate::common::{Place, assert_code, files, is_longer, text, wait_until};
+use crate::common::{Place, assert_code, cases, files, is_longer, text, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::fs;
-use std::process::Child;
+use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,9 +32,15 @@ fn start(place: &Place, line: &str, out: &str) -> Child {
     child
 }
 
-fn kill(mut child: Child) {
-    let _ = child.kill();
-    child.wait().expect("a child");
+/// Starts a command, and ends it with a signal when `file` has more than `bytes`. Returns the exit
+/// code and the output.
+#[track_caller]
+pub fn ended(place: &Place, line: &str, signal: Signal, file: &str, bytes: u64) -> Output {
+    let mut command = place.command(line);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
+    wait_until(&mut child, || is_longer(&place.path(file), bytes));
+    kill_process(Pid::from_child(&child), signal).expect("a child");
+    child.wait_with_output().expect("a child")
 }
 
 /// Kills a run at some moment, resumes it, kills it again, and so on. The final result must equal
@@ -56,9 +63,10 @@ fn assert_is_the_same_after_kills(place: &Place, arguments: &str, seed: u64) {
             break;
         }
         let mut kill_after = |line: &str| {
-            let child = start(place, line, "killed");
+            let mut child = start(place, line, "killed");
             thread::sleep(moments.below(time));
-            kill(child);
+            let _ = child.kill();
+            child.wait().expect("a child");
         };
         kill_after(&run);
         if number % 2 == 1 {
@@ -105,18 +113,26 @@ fn a_killed_red_run_resumes_to_the_same_result() {
     assert_is_the_same_after_kills(&place, &format!("{arguments} 12"), 2);
 }
 
+const PARTIAL: &str = "out/results.json.partial";
+
 /// An interrupted run writes all results and can be resumed. Limits include counts from before.
 #[test]
 fn an_interrupted_run_is_resumed_within_its_limits() {
     let place = Place::with_bug("thread2/43-rq-wrap-one-late");
-    let run = "run --quiet --rtl rtl --no-shrink --no-waves --max-failures 3000 --out";
+    let run = "run --rtl rtl --no-shrink --no-waves --max-failures 3000 --out";
     place.exits(1, &format!("{run} whole"));
-    let mut child = place.start(&format!("{run} out"));
-    wait_until(&mut child, || is_longer(&place.path("out/results.json.partial"), 4000));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    // Edited results are invalid input, and nothing changes.
+    let output = ended(&place, &format!("{run} out"), Signal::INT, PARTIAL, 4000);
+    assert_code(&output, 130);
+    let printed = text(&output);
+    assert!(printed.starts_with("INTERRUPTED"), "{printed}");
+    let last_line = printed.trim_end().lines().last().unwrap();
+    assert!(last_line.starts_with("  next: ") && last_line.contains(" resume "), "{printed}");
     let results = "out/results.json";
+    let partly = place.json(results);
+    assert_eq!((&partly["ended"], &partly["passed"]), (&"interrupted".into(), &false.into()));
+    assert_eq!(cases(&partly).len(), partly["totals"]["cases"]);
+    assert!(place.has("out/timing.json"));
+    // Edited results are invalid input, and nothing changes.
     let written = place.text(results);
     place.edit(results, "\"seed\":1", "\"seed\":2");
     let edited = place.text(results);
@@ -128,14 +144,21 @@ fn an_interrupted_run_is_resumed_within_its_limits() {
     place.fails("E0224", "", "resume out");
 }
 
+/// While a run writes its directory, no other command does. If it is killed, whole lines are left.
 #[test]
 fn a_run_of_something_else_is_not_resumed() {
     let place = Place::with_change("QpStateCtrl.sv", "endmodule", "// as it was\nendmodule");
-    let (partial, rtl) = ("out/results.json.partial", "rtl/QpStateCtrl.sv");
+    let rtl = "rtl/QpStateCtrl.sv";
     let mut child = place.start("run --block qp --rtl rtl --time 1h --out out");
-    wait_until(&mut child, || is_longer(&place.path(partial), 4000));
+    wait_until(&mut child, || is_longer(&place.path(PARTIAL), 4000));
     place.fails("E0603", "", "resume out");
-    kill(child);
+    for more in ["qp", "qp --force", "dll --scenario default"] {
+        let printed = place.exits(2, &format!("run --cases 1 --out out --block {more}"));
+        let holder = format!("is being written by another run, process {}", child.id());
+        assert!(printed.contains(&holder) && printed.contains("--time 1h"), "{printed}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
     let read_journal = || fs::read(place.path("out/run.journal")).unwrap();
     let journal = read_journal();
     place.edit(rtl, "as it was", "as it is");
@@ -143,19 +166,23 @@ fn a_run_of_something_else_is_not_resumed() {
     assert_eq!(read_journal(), journal, "nothing has changed");
     place.edit(rtl, "as it is", "as it was");
     // The partial results are edited: seed, RTL, packets.
-    let written = place.text(partial);
+    let written = place.text(PARTIAL);
+    let rows = written.lines().skip_while(|line| *line != "\"cases\": [").skip(1);
+    for row in rows.map(|line| line.trim_end_matches(',')) {
+        serde_json::from_str::<Value>(row).unwrap_or_else(|error| panic!("{error}: {row}"));
+    }
     for (from, to) in [
         ("\"seed\":1", "\"seed\":2"),
         ("\"rtl\":\"", "\"rtl\":\"0"),
         ("\"packets\":null", "\"packets\":7"),
     ] {
-        place.edit(partial, from, to);
+        place.edit(PARTIAL, from, to);
         place.exits(2, "resume out");
-        place.write(partial, &written);
+        place.write(PARTIAL, &written);
     }
-    place.write(partial, &written[..100]);
+    place.write(PARTIAL, &written[..100]);
     place.exits(2, "resume out");
-    place.write(partial, &written);
+    place.write(PARTIAL, &written);
     assert_eq!(read_journal(), journal, "nothing has changed");
     // A truncated end of the journal is tolerated, a missing beginning is not.
     fs::write(place.path("out/run.journal"), &journal[..100]).unwrap();
@@ -164,29 +191,27 @@ fn a_run_of_something_else_is_not_resumed() {
         place.exits(2, &format!("resume {line}"));
     }
     assert!(files(&place.path("out"), "json").is_empty(), "no results");
+    let run = "run --block qp --cases 1 --out out";
+    place.fails("E0602", "", run);
+    place.exits(0, &format!("{run} --force"));
+    assert!(!place.has(PARTIAL));
 }
 
 /// A journal names a command: its RTL, its history file, its folder.
 #[test]
 fn a_run_of_another_user_is_resumed_only_if_it_is_trusted() {
     let place = Place::new();
-    let path = |name: &str| place.path(name);
-    let size = |name: &str| fs::metadata(path(name)).unwrap().len();
-    let partial = "out/results.json.partial";
-    let mut child = place.start("run --block qp --time 1h --history history.db --out out");
-    wait_until(&mut child, || is_longer(&path(partial), 4000));
-    kill(child);
+    let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
+    let run = "run --block qp --time 1h --history history.db --out out";
+    ended(&place, run, Signal::KILL, PARTIAL, 4000);
     let before = size("out/run.journal");
-    let cache = format!("COSIM_CACHE={}", path("cache").display());
+    let cache = format!("COSIM_CACHE={}", place.path("cache").display());
     let by_another_user = format!("{cache} resume out");
     place.fails("E0224", "--recorded-rtl", &by_another_user);
     let printed = place.exits(2, &by_another_user);
     assert!(printed.contains("history.db"), "the command is shown: {printed}");
     assert!(!place.has("history.db") && size("out/run.journal") == before, "nothing was obeyed");
     for line in [&*format!("{by_another_user} --recorded-rtl"), "resume out"] {
-        let before = size(partial);
-        let mut child = place.start(line);
-        wait_until(&mut child, || is_longer(&path(partial), before + 4000));
-        kill(child);
+        ended(&place, line, Signal::KILL, PARTIAL, size(PARTIAL) + 4000);
     }
 }

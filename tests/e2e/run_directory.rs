@@ -1,22 +1,13 @@
 //! Run directories: each belongs to one run, and no files of other runs are lost.
 
-use crate::common::{Place, assert_code, cases, is_longer, project, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::common::{Place, cases, project};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 const SHORT: &str = "run --cases 1 --scenario smoke";
-
-/// An endless run into `out` that has started to write.
-fn endless(place: &Place) -> Child {
-    let mut run = place.command("run --time 100h --scenario smoke --out out");
-    let mut child = run.stdout(Stdio::piped()).spawn().unwrap();
-    wait_until(&mut child, || is_longer(&place.path("out/results.json.partial"), 2000));
-    child
-}
 
 /// All files of a folder with their contents.
 fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -28,50 +19,6 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// The number of cases in the results of a run.
 fn count(place: &Place, run: &str) -> usize {
     cases(&place.json(&format!("{run}/results.json"))).len()
-}
-
-/// The first run is then interrupted.
-#[test]
-fn a_second_run_into_a_directory_that_is_being_written_is_refused_and_names_the_first() {
-    let place = Place::new();
-    let first = endless(&place);
-    for more in ["", "--force", "--block dll --scenario default"] {
-        let printed = place.exits(2, &format!("run --cases 1 --out out {more}"));
-        let holder = format!("is being written by another run, process {}", first.id());
-        assert!(printed.contains(&holder) && printed.contains("--time 100h"), "{printed}");
-    }
-    kill_process(Pid::from_child(&first), Signal::INT).unwrap();
-    let output = first.wait_with_output().unwrap();
-    assert_code(&output, 130);
-    // What it has compared can be read, and it can be resumed.
-    let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(printed.starts_with("INTERRUPTED"), "{printed}");
-    let last_line = printed.lines().last().unwrap();
-    assert!(last_line.starts_with("  next: ") && last_line.ends_with("out"), "{printed}");
-    assert!(last_line.contains(" resume "), "{printed}");
-    let results = place.json("out/results.json");
-    assert_eq!((&results["ended"], &results["passed"]), (&"interrupted".into(), &false.into()));
-    assert!(count(&place, "out") > 0, "the results so far are written");
-    assert_eq!(count(&place, "out"), results["totals"]["cases"]);
-    assert!(place.has("out/timing.json"));
-}
-
-#[test]
-fn a_killed_run_leaves_no_lock_no_result_and_whole_lines() {
-    let place = Place::new();
-    let mut killed = endless(&place);
-    killed.kill().unwrap();
-    killed.wait().unwrap();
-    assert!(!place.has("out/results.json"));
-    let partial = place.text("out/results.json.partial");
-    let rows = partial.lines().skip_while(|line| *line != "\"cases\": [").skip(1);
-    let rows = rows.map(|line| serde_json::from_str(line.trim_end_matches(',')).unwrap());
-    let rows: Vec<serde_json::Value> = rows.collect();
-    assert_eq!(rows[0]["from"], 0);
-    place.fails("E0602", "", &format!("{SHORT} --out out"));
-    place.exits(0, &format!("{SHORT} --out out --force"));
-    assert!(!place.has("out/results.json.partial"));
-    assert_eq!(count(&place, "out"), 2);
 }
 
 #[test]
@@ -89,30 +36,20 @@ fn an_earlier_run_is_replaced_only_by_force_and_then_as_a_whole() {
     assert!(!place.has("out/saved"), "nothing of the first run is left");
 }
 
+/// A file beside those of a run, and a link.
 #[test]
 fn a_folder_that_is_no_run_is_never_replaced() {
-    for (name, text) in [
-        ("thesis.txt", "precious"),
-        ("results.json", r#"{"mine": 1}"#),
-        // Beside the files of a run.
-        ("failures/notes.md", "why"),
-        // A link.
-        ("saved", ""),
-    ] {
-        let place = Place::new();
-        if name.starts_with("failures") {
-            place.exits(0, &format!("{SHORT} --out out"));
-        }
-        if text.is_empty() {
-            fs::create_dir(place.path("out")).unwrap();
-            symlink(project(), place.path("out").join(name)).unwrap();
-        } else {
-            place.write(&format!("out/{name}"), text);
-        }
-        let before = content(&place.path("out"));
+    let place = Place::new();
+    for folder in ["file", "link"] {
+        place.exits(0, &format!("{SHORT} --out {folder}"));
+    }
+    place.write("file/failures/notes.md", "why");
+    symlink(project(), place.path("link/saved")).unwrap();
+    for folder in ["file", "link"] {
+        let before = content(&place.path(folder));
         for force in ["", "--force"] {
-            place.fails("E0602", "", &format!("{SHORT} --out out {force}"));
-            assert_eq!(content(&place.path("out")), before, "nothing was written");
+            place.fails("E0602", "", &format!("{SHORT} --out {folder} {force}"));
+            assert_eq!(content(&place.path(folder)), before, "nothing was written");
         }
     }
 }
