@@ -1,7 +1,9 @@
 //! `--plan`: the runs of a plan, and waivers, which hide only the failures they name, until they
 //! expire.
 
-use crate::common::{Place, is_longer, project, wait_until};
+use crate::common::{Place, assert_error_at, project};
+use crate::resume::ended;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -13,46 +15,48 @@ const QP: &str = "[[run]]\nblocks = [\"qp\"]\n";
 #[test]
 fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
     let place = Place::new();
-    let refused = |name: &str, plan: &str, number: &str, words: &str| {
+    let refused = |name: &str, plan: &str, number: &str, words: &[&str]| {
         place.write(name, plan);
-        place.fails(number, words, &format!("run --plan {name} --out out"));
+        let output = place.run(&format!("run --plan {name} --out out"));
+        words.iter().for_each(|words| assert_error_at(&output, number, words));
         assert!(!place.has("out"), "{plan}: something is written");
     };
     for (run, number, words) in [
-        ("case = 3", "E0213", "r.toml:5:1: run[0]"),
-        ("case = 3", "E0213", "`case`"),
-        ("cases = \"many\"", "E0215", "r.toml:5:9: run[0]"),
-        ("fixes = \"none\"", "E0215", "`fixes` of block qp: "),
-        ("fixes = \"random:0\"", "E0215", "`fixes` of block qp: `random:0`"),
-        ("parameters = { DEPTH = 3 }", "E0215", "`parameters` of block qp: unknown"),
-        ("parameters = { DEPTH = 3 }", "E0215", "`DEPTH`"),
-        ("packets = 0", "E0215", "1 to 20000"),
-        ("scenarios = [\"storm\"]", "E0216", "`storm`"),
-        ("seeds = [3, 3]", "E0215", "seed 3"),
-        ("min_coverage = 101", "E0215", "101"),
-        ("min_coverage = 90\nuntil_coverage = 95", "E0215", "r.toml:3:1: run[0]: `min_coverage`"),
-        ("min_coverage = 90\nuntil_coverage = 95", "E0215", "`until_coverage`"),
-        ("round = 8", "E0213", "`round`"),
-        ("name = \"../x\"", "E0215", "`../x`"),
-        ("[[run]]\nblocks = [\"all\"]", "E0216", "`qp`"),
+        ("case = 3", "E0213", &["r.toml:5:1: run[0]", "`case`"][..]),
+        ("cases = \"many\"", "E0215", &["r.toml:5:9: run[0]"]),
+        ("fixes = \"none\"", "E0215", &["`fixes` of block qp: "]),
+        ("fixes = \"random:0\"", "E0215", &["`fixes` of block qp: `random:0`"]),
+        ("parameters = { A = 3 }", "E0215", &["`parameters` of block qp: unknown", "`A`"]),
+        ("packets = 0", "E0215", &["1 to 20000"]),
+        ("scenarios = [\"storm\"]", "E0216", &["`storm`"]),
+        ("seeds = [3, 3]", "E0215", &["seed 3"]),
+        ("min_coverage = 101", "E0215", &["101"]),
+        (
+            "min_coverage = 90\nuntil_coverage = 95",
+            "E0215",
+            &["r.toml:3:1: run[0]: `min_coverage`", "`until_coverage`"],
+        ),
+        ("round = 8", "E0213", &["`round`"]),
+        ("name = \"../x\"", "E0215", &["`../x`"]),
+        ("[[run]]\nblocks = [\"all\"]", "E0216", &["`qp`"]),
     ] {
         refused("r.toml", &format!("{HEAD}{QP}{run}\n"), number, words);
     }
-    for (block, waiver, number, words) in [
-        ("qp", "expires = \"2027-01-31\"", "E0214", "w.toml:5:1: waiver[0]: "),
-        ("qp", "reason = \"a\"", "E0214", "w.toml:5:1: waiver[0]: "),
+    for (block, reason, expires, number, words) in [
+        ("qp", "", "expires = \"2027-01-31\"", "E0214", &["w.toml:5:1: waiver[0]: "][..]),
+        ("qp", "reason = \"a\"", "", "E0214", &["w.toml:5:1: waiver[0]: "]),
         (
             "qp",
-            "reason = \"a\"\nexpires = \"2027-02-30\"",
+            "reason = \"a\"",
+            "expires = \"2027-02-30\"",
             "E0215",
-            "w.toml:9:11: waiver[0].expires",
+            &["w.toml:9:11: waiver[0].expires", "`2027-02-30`"],
         ),
-        ("qp", "reason = \"a\"\nexpires = \"2027-02-30\"", "E0215", "`2027-02-30`"),
-        ("qp", "reason = \" \"\nexpires = \"2027-02-28\"", "E0217", "`reason`"),
-        ("dll", "reason = \"a\"\nexpires = \"2027-02-28\"", "E0217", "[[run]]"),
+        ("qp", "reason = \" \"", "expires = \"2027-02-28\"", "E0217", &["`reason`"]),
+        ("dll", "reason = \"a\"", "expires = \"2027-02-28\"", "E0217", &["[[run]]"]),
     ] {
-        let head = format!("[[waiver]]\nblock = \"{block}\"\nsignature = \"hang-x\"\n");
-        refused("w.toml", &format!("{HEAD}{QP}{head}{waiver}\n"), number, words);
+        let waiver = format!("block = \"{block}\"\nsignature = \"hang-x\"\n{reason}\n{expires}");
+        refused("w.toml", &format!("{HEAD}{QP}[[waiver]]\n{waiver}\n"), number, words);
     }
     let json = "{\"format\": \"cosim-plan\",\n \"version\": 1, \"run\": [{\"blocks\": []}]}";
     let run = &format!("{HEAD}{QP}");
@@ -65,7 +69,7 @@ fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
         ("u.toml", &run.replace("version = 1", "version = 2"), "E0206", "`version`"),
         ("v.yaml", run, "E0206", "v.yaml: "),
     ] {
-        refused(name, plan, number, words);
+        refused(name, plan, number, &[words]);
     }
     // Options that conflict with the plan are refused.
     place.write("z.toml", run);
@@ -74,8 +78,10 @@ fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
     }
 }
 
+/// The default goal does not apply to a run with a goal of its own.
 const TWO_SEEDS: &str = r#"
 seeds = [1, 2]
+min_coverage = 1
 [[run]]
 blocks = ["qp"]
 cases = 300
@@ -86,6 +92,11 @@ blocks = ["qp", "dll"]
 fixes = "spec"
 seeds = [7]
 cases = 2
+[[run]]
+name = "until"
+blocks = ["qp"]
+seeds = [1]
+until_coverage = 80
 "#;
 
 #[test]
@@ -94,42 +105,33 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     place.write("two.toml", &format!("{HEAD}{TWO_SEEDS}"));
     let run = "run --quiet --plan two.toml --out";
     let printed = place.exits(0, &format!("{run} whole"));
-    let names = ["few-dll", "few-qp", "qp-seed-1", "qp-seed-2"];
+    let names = ["few-dll", "few-qp", "qp-seed-1", "qp-seed-2", "until"];
     assert_eq!(place.names("whole"), [&names[..], &["report.html"]].concat());
-    let last = "PASS  4 runs: qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed";
-    assert!(printed.contains(last), "{printed}");
+    let last = "qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed, until passed";
+    assert!(printed.contains(&format!("PASS  5 runs: {last}")), "{printed}");
     // Each run equals one with the same options.
-    place.exits(0, "run --quiet --block qp --out same --seed 2 --cases 300 --packets 40");
-    place.same_run("same", "whole/qp-seed-2");
+    for (name, options) in [
+        ("qp-seed-2", "--seed 2 --cases 300 --packets 40 --min-coverage 1"),
+        ("until", "--until-coverage 80"),
+    ] {
+        place.exits(0, &format!("run --quiet --block qp --out {name} {options}"));
+        place.same_run(name, &format!("whole/{name}"));
+    }
+    assert_eq!(place.json("until/results.json")["ended"], "covered");
+    place.fails("E0110", "--min-coverage", &format!("{run} shard --shard 1/2"));
 
-    let mut child = place.start(&format!("{run} killed --threads 1"));
-    let journal = place.path("killed/qp-seed-2/run.journal");
-    wait_until(&mut child, || is_longer(&journal, 20_000));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let killed = format!("{run} killed --threads 1");
+    ended(&place, &killed, Signal::KILL, "killed/qp-seed-2/run.journal", 20_000);
     let printed = place.exits(0, "resume --quiet killed");
     assert!(printed.contains("qp-seed-1: it had ended before"), "{printed}");
     for name in names {
         place.same_run(&format!("whole/{name}"), &format!("killed/{name}"));
     }
     // A seed and cases on the command line take precedence over the plan.
-    place.exits(0, &format!("{run} other --seed 9 --cases 1"));
-    assert_eq!(place.names("other"), ["few-dll", "few-qp", "qp", "report.html"]);
+    let printed = place.exits(1, &format!("{run} other --seed 9 --cases 1"));
+    assert!(printed.contains("qp passed, few-qp passed, few-dll passed, until"), "{printed}");
     let run = &place.json("other/qp/results.json")["run"];
     assert_eq!((&run["seed"], &run["cases"]), (&9.into(), &1.into()));
-}
-
-/// The default goal of a plan does not apply to a run with a goal of its own.
-#[test]
-fn a_plan_says_when_a_run_has_covered_enough() {
-    let place = Place::new();
-    place.write("until.toml", &format!("{HEAD}min_coverage = 100\n{QP}until_coverage = 80\n"));
-    let run = "run --quiet --plan until.toml --out";
-    place.exits(0, &format!("{run} planned"));
-    place.exits(0, "run --quiet --out same --block qp --until-coverage 80");
-    assert_eq!(place.json("same/results.json")["ended"], "covered");
-    place.same_run("same", "planned");
-    place.fails("E0110", "--min-coverage", &format!("{run} shard --shard 1/2"));
 }
 
 /// JSON and TOML are equivalent, and files are found relative to the plan.
@@ -216,30 +218,23 @@ fn is_expired_in_shards(place: &Place, run: &str) {
         place.exits(1, &format!("{run} part-{index} --shard {index}/2"));
     }
     let merges = |code: i32| place.exits(code, "merge --force --out parts part-1 part-2");
+    merges(1);
     let times = ["part-1/timing.json", "part-2/timing.json"];
     let texts = times.map(|name| place.text(name));
-    let [one, two] = texts.each_ref().map(String::as_str);
-    let write = |texts: [&str; 2]| {
-        for (name, text) in times.iter().zip(texts) {
-            match text {
-                "" => drop(fs::remove_file(place.path(name))),
-                text => place.write(name, text),
-            }
-        }
-    };
-    merges(1);
-    for damaged in [["", ""], ["", "{"], [one, ""], ["{}", two]] {
-        write(damaged);
+    times.map(|name| fs::remove_file(place.path(name)).unwrap());
+    merges(2);
+    for damaged in ["{", "{}"] {
+        place.write(times[0], damaged);
+        place.write(times[1], &texts[1]);
         merges(2);
     }
     // `ended` is edited to a time before the waiver expired.
-    write([one, two]);
-    for (name, text) in times.iter().zip([one, two]) {
+    for (name, text) in times.iter().zip(&texts) {
+        place.write(name, text);
         let (_, ended) = text.split_once("\"ended\":\"").expect("a moment");
         place.edit(name, &format!("\"ended\":\"{}", &ended[..10]), "\"ended\":\"2000-01-01");
     }
     merges(1);
-    write([one, two]);
     // Edits to the record with the checksum: its day and the result of the waiver.
     let results = "part-2/results.json";
     let text = place.text(results);
