@@ -1,30 +1,16 @@
 //! `--simulator icarus`: good RTL shows no unknown value, and four-state bugs in bad RTL are found.
-//!
-//! `COSIM_EXPORT=all` selects every vector of the corpus instead of a few.
 
-use crate::common::{Place, files, project};
+use crate::common::{Place, files, project, vector_of};
 use cosim::PROGRAM;
 use rayon::prelude::*;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-/// The files of each block in a folder.
-fn of_blocks(folder: &str, ending: &str) -> Vec<PathBuf> {
-    let blocks = PROGRAM.blocks.iter().map(|block| project().join(folder).join(block.info().name));
-    blocks.flat_map(|folder| files(&folder, ending)).collect()
-}
-
-/// Every 17th vector, and a case of each scenario.
+/// The vectors of the corpus are in `export`.
 #[test]
 fn good_rtl_shows_no_unknown_value() {
-    let place = Place::new();
-    let all = std::env::var_os("COSIM_EXPORT").is_some_and(|value| value == "all");
-    let corpus = of_blocks("vectors", "json").into_iter().step_by(if all { 1 } else { 17 });
-    let corpus: Vec<String> = corpus.map(|path| path.display().to_string()).collect();
-    let replay = "replay --simulator icarus --expect-recorded --quiet";
-    place.exits(0, &format!("{replay} {}", corpus.join(" ")));
     let run = "run --block qp,recv,dll --simulator icarus --cases 1 --packets 20 --out run";
-    place.exits(0, run);
+    Place::new().exits(0, run);
 }
 
 /// The compiler without its simulator. One package contains both, and the error names it.
@@ -39,22 +25,12 @@ fn without_vvp_the_error_says_how_to_install_it() {
             }
         }
     }
-    let (path, vectors) = (place.path(""), files(&project().join("vectors/recv"), "json"));
-    let replay = format!("replay --simulator icarus {}", vectors[0].display());
-    let line = format!("PATH={} {replay}", path.display());
+    let path = place.path("").display().to_string();
+    let line = format!("PATH={path} replay --simulator icarus {}", vector_of("recv"));
     place.fails("E0906", "apt-get install iverilog", &line);
 }
 
-/// Icarus runs some ten thousand cycles per second. A case may take longer than the hang timeout.
-#[test]
-fn a_long_case_is_no_hang() {
-    let line = "run --fixes spec --scenario smoke --cases 1 --packets 6000 --simulator icarus \
-                --stuck-after 2s --quiet --out out";
-    let printed = Place::new().exits(0, line);
-    assert!(printed.contains("6000 packets"), "{printed}");
-}
-
-/// Each cycle takes Icarus a part of a second, and the vector several times the hang timeout.
+/// Each cycle takes Icarus a part of a second, and the case several times the hang timeout.
 #[test]
 fn a_slow_design_is_no_hang() {
     const WORK: &str = "  integer work_turn; reg [63:0] work_sum;
@@ -69,7 +45,9 @@ endmodule";
 
 /// RTL with bugs that only four-state simulation shows.
 fn unknown_patches() -> Vec<PathBuf> {
-    let patches = of_blocks("tests/bad_unknown", "patch");
+    let folder = project().join("tests/bad_unknown");
+    let blocks = PROGRAM.blocks.iter().map(|block| folder.join(block.info().name));
+    let patches: Vec<PathBuf> = blocks.flat_map(|folder| files(&folder, "patch")).collect();
     assert!(patches.len() >= 6, "{patches:?}");
     patches
 }

@@ -103,8 +103,7 @@ fn a_run_on_a_cluster_equals_the_run_on_one_machine() {
     let program = cluster.stand_in("cosim", "");
     green(&cluster, &program);
     red_with_a_node_that_is_killed(&cluster);
-    a_shard_that_is_lost_for_good(&cluster);
-    a_full_folder(&cluster, &program);
+    runs_without_a_result(&cluster, &program);
     a_grading(&cluster);
 }
 
@@ -181,56 +180,44 @@ fn red_with_a_node_that_is_killed(cluster: &Cluster) {
     });
     let mut kill = cluster.tool(project().join("tests/slurm/kill-node"));
     assert!(kill.arg(cluster.root()).arg("node1").status().unwrap().success());
-    let conf = cluster.root().join("slurm.conf").display().to_string();
-    for line in [
-        "scontrol update nodename=node1 state=down reason=killed",
-        &format!("slurmd -f {conf} -N node1"),
-        "scontrol update nodename=node1 state=resume",
-    ] {
-        let mut words = line.split(' ');
-        let mut tool = cluster.tool(words.next().expect("a tool"));
-        tool.args(words).output().expect("it is installed");
-    }
+    let restart = "scontrol update nodename=node1 state=down reason=killed
+        slurmd -f \"$SLURM_CONF\" -N node1
+        scontrol update nodename=node1 state=resume";
+    cluster.tool("sh").args(["-c", restart]).output().expect("a shell");
     let output = child.wait_with_output().unwrap();
     assert_code(&output, 1);
     assert!(text(&output).contains("FAIL  qp, seed 1: "), "{}", text(&output));
     place.same_run("red-alone", "red/run");
     // Completed cases did not run again.
-    let logs = place.names("red/log").into_iter().map(|log| place.text(&format!("red/log/{log}")));
-    let logs: Vec<String> = logs.collect();
-    let resumed = |log: &String| {
+    let is_resumed = |log: String| {
+        let log = place.text(&format!("red/log/{log}"));
         log.contains("had ended before") && !log.contains(": 0 cases had ended before")
     };
-    assert!(logs.iter().any(resumed), "{logs:?}");
+    assert!(place.names("red/log").into_iter().any(is_resumed));
 }
 
-fn a_shard_that_is_lost_for_good(cluster: &Cluster) {
+/// Nothing passes for a result if the tasks of a shard are always killed, or in a full folder.
+fn runs_without_a_result(cluster: &Cluster, program: &Path) {
     let dies = "case \" $* \" in *' --shard 2/3 '*) echo this one dies; kill -9 $$ ;; esac";
-    let program = cluster.stand_in("dies", dies);
-    let options = "--shards 3 --retries 1 --out lost";
-    let output = cluster.submit(&program, options, GREEN).output().unwrap();
-    assert_code(&output, 1);
-    let printed = text(&output);
-    for words in
-        ["shard 2/3 left no result in 2 tries", "this one dies", "FAIL  1 of 3 shards are missing"]
-    {
-        assert!(printed.contains(words), "{printed}");
+    let dies = cluster.stand_in("dies", dies);
+    let small = Small::mount(&cluster.0.path("small"));
+    if small.is_none() {
+        eprintln!("skipped: slurm::runs_without_a_result: no file system can be mounted here");
     }
-    assert!(!cluster.0.has("lost/run"), "nothing passes for a result");
-}
-
-fn a_full_folder(cluster: &Cluster, program: &Path) {
-    let Some(_small) = Small::mount(&cluster.0.path("small")) else {
-        eprintln!("skipped: slurm::a_full_folder: no file system can be mounted here");
-        return;
-    };
-    let options = "--shards 3 --retries 0 --out small/out";
-    let mut command = cluster.submit(program, options, "--block qp --cases 200 --packets 3");
-    let output = command.output().unwrap();
-    let printed = text(&output);
-    assert!([1, 3].contains(&code(&output)), "{printed}");
-    for words in ["left no result in 1 tries", "shards are missing"] {
-        assert!(printed.contains(words), "{printed}");
+    let full = ["left no result in 1 tries", "shards are missing"];
+    let lost = ["shard 2/3 left no result in 2 tries", "this one dies", "FAIL  1 of 3 shards are"];
+    for (program, out, retries, arguments, codes, expected) in [
+        (&*dies, "lost", 1, GREEN, &[1][..], &lost[..]),
+        (program, "small/out", 0, "--block qp --cases 200 --packets 3", &[1, 3], &full),
+    ] {
+        if out.starts_with("small") && small.is_none() {
+            continue;
+        }
+        let options = format!("--shards 3 --retries {retries} --out {out}");
+        let output = cluster.submit(program, &options, arguments).output().unwrap();
+        let printed = text(&output);
+        assert!(codes.contains(&code(&output)), "{printed}");
+        assert!(expected.iter().all(|words| printed.contains(words)), "{printed}");
+        assert!(!cluster.0.has(&format!("{out}/run/results.json")));
     }
-    assert!(!cluster.0.has("small/out/run/results.json"), "nothing passes for a result");
 }

@@ -64,6 +64,7 @@ fn a_case_that_fails_is_run_again_like_any_other() {
     assert!(!commands.is_empty());
     for (number, command) in commands.values().enumerate() {
         let line = command.as_str().unwrap().trim_start_matches("cosim ");
+        assert!(line.contains("--build "), "{line}");
         place.exits(1, &format!("{line} --quiet --no-shrink --no-waves --out {number}"));
     }
     let again = place.json_of(1, "replay --recorded-rtl out");

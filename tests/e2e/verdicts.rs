@@ -175,32 +175,3 @@ fn rtl_that_calls_finish_crashes_its_cases_and_the_run_continues() {
     // 4 cases of each of 11 scenarios.
     assert_eq!((crashed + matched, &totals["cases"]), (44, &44.into()), "{totals}");
 }
-
-#[test]
-fn rtl_that_does_not_verilate_or_fit_exits_2_with_the_place_or_the_port() {
-    let width = "rq_offset_din: output of 23 bits, expected output of 24 bits";
-    for (from, to, number, words) in [
-        ("endmodule", "always @* begin\nendmodule", "E0307", "ReqRecvCore_Thread_2.v:"),
-        ("endmodule", "always @* begin\nendmodule", "E0307", "syntax error"),
-        ("[23:0]  rq_offset_din", "[22:0]  rq_offset_din", "E0308", width),
-    ] {
-        let place = Place::with_change(TOP_FILE, from, to);
-        place.fails(number, words, "run --rtl rtl --out out");
-    }
-}
-
-#[test]
-fn a_failure_prints_a_command_that_shows_it_again() {
-    let place = Place::with_bug("thread2/01-reset-state-zero");
-    let printed = place.exits(1, "run --rtl rtl --seed 9 --max-failures 1 --no-waves --out run");
-    let shown = printed.lines().find(|line| line.contains("--case "));
-    let (_, again) = shown.and_then(|line| line.trim_start().split_once(' ')).expect("a command");
-    place.exits(1, &format!("{again} --no-waves --out again"));
-    let [found, repeated] = ["run", "again"].map(|out| {
-        let results = place.json(&format!("{out}/results.json"));
-        let mut cases = results["cases"].as_array().unwrap().iter();
-        cases.find(|case| case["verdict"] != "match").unwrap().clone()
-    });
-    assert_eq!(found, repeated, "the same case fails in the same way");
-    assert!(again.contains("--build "), "{again}");
-}
