@@ -25,25 +25,14 @@ fn refused(content: &str, number: &str, words: &str) {
     assert_error_at(&output, number, words);
 }
 
-/// The good vector with one replacement.
-fn with(from: &str, to: &str) -> String {
-    let good = good();
-    assert!(good.contains(from), "the vector has no `{from}`");
-    good.replacen(from, to, 1)
-}
-
 #[test]
-fn files_that_are_no_json_or_no_vector_are_refused() {
+fn files_and_fields_that_are_unknown_missing_or_do_not_fit() {
     refused("", "E0207", "");
     refused("not json", "E0204", "bad.json:1:2: ");
     refused("[1, 2]", "E0215", "bad.json:1:");
     refused("{}", "E0214", "`format`");
     refused(&good()[..good().len() / 2], "E0204", "");
     refused(&(good() + "{}"), "E0204", "");
-}
-
-#[test]
-fn fields_that_are_unknown_missing_or_do_not_fit() {
     let opcode = r#""net_opcode": 4"#;
     for (from, to, number, words) in [
         ("cosim-vector", "cosim-image", "E0206", "`cosim-vector`"),
@@ -64,12 +53,10 @@ fn fields_that_are_unknown_missing_or_do_not_fit() {
         (opcode, r#""net_opcode": 1"#, "E0208", "stimulus.traffic.packets[0].header"),
         (opcode, r#""net_opcode": 2"#, "E0208", "stimulus.traffic.packets[0].header"),
     ] {
-        refused(&with(from, to), number, words);
+        assert!(good().contains(from), "the vector has no `{from}`");
+        refused(&good().replacen(from, to, 1), number, words);
     }
-}
-
-#[test]
-fn raw_pins_with_too_few_or_wrong_ports() {
+    // Pins of each cycle.
     for (cycles, number, words) in [
         ("", "E0208", "stimulus.cycles"),
         ("{}", "E0215", "stimulus.cycles[0]"),
@@ -103,23 +90,12 @@ fn a_folder_a_huge_file_and_one_that_may_not_be_read() {
     if File::open(place.path("secret.json")).is_err() {
         place.fails("E0201", "", "replay secret.json");
     }
-}
-
-#[test]
-fn the_first_bad_vector_stops_all_of_them() {
-    let place = Place::new();
+    // The first bad vector stops all of them.
     place.write("good.json", &good());
     place.write("bad.json", "{");
     let output = place.run("replay good.json bad.json");
     assert_error(&output, "E0204");
     assert!(output.stdout.is_empty(), "nothing was replayed: {}", text(&output));
-}
-
-fn parse(content: &[u8]) -> bool {
-    let place = Place::new();
-    fs::write(place.path("any.json"), content).unwrap();
-    let file = VectorFile::read(&place.path("any.json"));
-    file.is_ok_and(|file| file.parse::<Thread2>().is_ok())
 }
 
 proptest! {
@@ -132,23 +108,8 @@ proptest! {
         let at = at % content.len();
         let end = (at + bytes.len()).min(content.len());
         content[at..end].copy_from_slice(&bytes[..end - at]);
-        parse(&content);
-    }
-
-    /// Truncates a good vector.
-    #[test]
-    fn truncated_vectors_are_refused(length in 0usize..4000) {
-        let good = good();
-        let length = length % (good.trim_end().len() - 1);
-        prop_assert!(!parse(&good.as_bytes()[..length]));
-    }
-
-    /// Changes a number in a good vector: it must fit its field or be refused.
-    #[test]
-    fn numbers_fit_or_are_refused(value in prop_oneof![any::<i64>(), -1i64..9]) {
-        let accepted = parse(with("\"pkt_length\": ", &format!("\"pkt_length\": {value}, \"x\": ")).as_bytes());
-        prop_assert!(!accepted, "an extra field is never accepted");
-        let replaced = good().replacen("\"service_type\": 0", &format!("\"service_type\": {value}"), 1);
-        prop_assert_eq!(parse(replaced.as_bytes()), (0..8).contains(&value));
+        let place = Place::new();
+        fs::write(place.path("any.json"), content).unwrap();
+        let _ = VectorFile::read(&place.path("any.json")).map(|file| file.parse::<Thread2>());
     }
 }

@@ -2,7 +2,7 @@
 //! their run directory, and no number in them takes memory or time without a limit.
 
 use crate::common::{
-    Place, assert_error, assert_error_at, files, program, project, typed_in, write_record,
+    Place, assert_error, assert_error_at, program, typed_in, vector_of, write_record,
 };
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -22,14 +22,6 @@ const READERS: [&str; 6] = [
 fn run_of_qp() -> Place {
     let place = Place::new();
     place.exits(0, "run --block qp --cases 1 --scenario default --quiet --out run");
-    place
-}
-
-/// A place with a run of a wrong `qp`.
-fn red_run(options: &str) -> Place {
-    let place = Place::with_bug("qp/54-query-no-post-in-err");
-    let run = "run --block qp --no-shrink --quiet --rtl rtl/qp --out run";
-    place.exits(1, &format!("{run} {options}"));
     place
 }
 
@@ -53,6 +45,16 @@ fn results_without_a_checksum_are_refused_whatever_their_version() {
         }
         place.write(&name, &sealed);
     }
+    // A page is not written through a link of the run directory.
+    place.write("victim", "mine");
+    for name in ["report.html", "junit.xml", "summary.md"] {
+        let path = place.path("run").join(name);
+        fs::remove_file(&path).unwrap();
+        symlink(place.path("victim"), path).unwrap();
+    }
+    place.exits(0, "report run");
+    assert_eq!(place.text("victim"), "mine");
+    assert!(place.text("run/report.html").contains("PASS"));
 }
 
 /// A proof and a mutation analysis that somebody wrote by hand.
@@ -73,7 +75,9 @@ fn proofs_and_mutation_analyses_need_a_checksum() {
 /// Fault 5 and 11: a shard named files outside of its run directory, and links of a page.
 #[test]
 fn names_of_files_stay_in_the_run_directory() {
-    let place = red_run("--cases 4 --scenario default");
+    let place = Place::with_bug("qp/54-query-no-post-in-err");
+    let run = "run --block qp --cases 4 --scenario default --no-shrink --quiet --rtl rtl/qp";
+    place.exits(1, &format!("{run} --out run"));
     let results = place.path("run/results.json");
     let text = place.text("run/results.json");
     let group = place.json("run/results.json")["failures"][0].clone();
@@ -111,30 +115,6 @@ fn names_of_files_stay_in_the_run_directory() {
     }
 }
 
-/// A page is not written through a link of the run directory.
-#[test]
-fn a_report_is_not_written_through_a_link() {
-    let place = run_of_qp();
-    place.write("victim", "mine");
-    for name in ["report.html", "junit.xml", "summary.md"] {
-        let path = place.path("run").join(name);
-        fs::remove_file(&path).unwrap();
-        symlink(place.path("victim"), path).unwrap();
-    }
-    place.exits(0, "report run");
-    assert_eq!(place.text("victim"), "mine");
-    assert!(place.text("run/report.html").contains("PASS"));
-}
-
-#[test]
-fn a_call_that_fails_leaves_no_history() {
-    let place = Place::new();
-    place.fails("E0201", "", "history add new.db .");
-    place.fails("E0102", "", "run --block none --history new.db --out out");
-    place.exits(2, "run --out out --block qp --rtl no-such-rtl --history new.db");
-    assert!(!place.has("new.db"));
-}
-
 /// Runs the words of a line with 2 GB of address space.
 fn limited(place: &Place, line: &str) -> Output {
     let path = program().get_program().to_str().unwrap().to_owned();
@@ -146,30 +126,19 @@ fn limited(place: &Place, line: &str) -> Output {
 fn numbers_out_of_range_are_refused_in_bounded_memory() {
     let place = run_of_qp();
     let refused = |line: &str, number: &str| assert_error(&limited(&place, line), number);
-    let vectors = files(&project().join("vectors/thread2"), "json");
-    let vector = vectors.iter().find(|path| path.to_string_lossy().contains("t14-")).unwrap();
-    let good = fs::read_to_string(vector).unwrap();
-    let replay = |text: &str, number: &str| {
-        place.write("v.json", text);
-        refused("replay v.json", number);
-    };
-    let again = |value: &str, number: &str| {
-        let from = "\"header\": {";
-        replay(&good.replacen(from, &format!("\"again\": {value}, {from}"), 1), number);
-    };
-    for value in ["18446744073709551615", "18446744073709551616", "-1", "1e9", "[]", "65536"] {
-        again(value, "E0215");
-    }
-    again("1e999", "E0204");
-    replay(&good.replacen("\"version\": 1", "\"version\": 1e3", 1), "E0206");
-    replay(&"[".repeat(1_000_000), "E0215");
+    let good = fs::read_to_string(vector_of("qp")).unwrap();
+    let head = "{\"format\": \"cosim-vector\", \"version\": 1, \"block\": \"qp\", \"fixes\": \"all\", \
+                \"origin\": {\"about\": \"\"}, \"recorded\": null, \"stimulus\": {\"traffic\": ";
     let steps = "{},".repeat(1 << 23);
-    let many = format!(
-        "{{\"format\": \"cosim-vector\", \"version\": 1, \"block\": \"qp\", \"fixes\": \"all\", \
-         \"origin\": {{\"about\": \"\"}}, \"recorded\": null, \"stimulus\": {{\"traffic\": \
-         {{\"steps\": [{steps}{{}}]}}}}}}"
-    );
-    replay(&many, "E0202");
+    for (text, number) in [
+        (good.replacen("\"0x5eed\"", "1e999", 1), "E0204"),
+        (good.replacen("\"version\": 1", "\"version\": 1e3", 1), "E0206"),
+        ("[".repeat(1_000_000), "E0215"),
+        (format!("{head}{{\"steps\": [{steps}{{}}]}}}}}}"), "E0202"),
+    ] {
+        place.write("v.json", &text);
+        refused("replay v.json", number);
+    }
 
     let results = place.path("run/results.json");
     let text = place.text("run/results.json");
@@ -191,15 +160,11 @@ fn numbers_out_of_range_are_refused_in_bounded_memory() {
 
     let coverage = place.path("run/coverage.json");
     let text = place.text("run/coverage.json");
-    let part = &place.json("run/coverage.json")["parts"][0]["cases"];
-    let cases = |first: &str, step: &str, count: &str| {
-        format!("{{\"first\":{first},\"step\":{step},\"count\":{count}}}")
-    };
-    let [first, step, count] = ["first", "step", "count"].map(|name| part[name].to_string());
-    let from = cases(&first, &step, &count);
-    assert!(text.contains(&from), "{from}");
-    for to in [cases("0", "1", huge), cases(huge, "1", "1"), cases("0", "0", "1")] {
-        write_record(&coverage, &text.replacen(&from, &to, 1));
+    let (before, behind) = text.split_once("{\"first\":").expect("a part");
+    let (_, behind) = behind.split_once('}').expect("its end");
+    for [first, step, count] in [["0", "1", huge], [huge, "1", "1"], ["0", "0", "1"]] {
+        let part = format!("{{\"first\":{first},\"step\":{step},\"count\":{count}}}");
+        write_record(&coverage, &format!("{before}{part}{behind}"));
         refused("cover report run/coverage.json", "E0215");
     }
     // A cross of six axes with 1000 values each.
@@ -215,8 +180,6 @@ fn numbers_out_of_range_are_refused_in_bounded_memory() {
     let seeds = format!("seeds = [{}]", seeds.join(","));
     for (option, number) in [
         ("cases = 9223372036854775807", "E0215"),
-        ("packets = -1", "E0215"),
-        ("min_coverage = inf", "E0215"),
         ("min_coverage = nan", "E0215"),
         (&seeds, "E0216"),
     ] {
@@ -226,7 +189,6 @@ fn numbers_out_of_range_are_refused_in_bounded_memory() {
     }
     for weights in [
         "weights = { raw_cycles_per_packet = 9223372036854775807 }",
-        "weights = { raw_cycles_per_packet = -1 }",
         "weights = { raw_cycles_per_packet = inf }",
         "long = { percent = 100, packets = [1, 9223372036854775807] }",
     ] {
