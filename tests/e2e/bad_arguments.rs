@@ -28,28 +28,16 @@ fn bad_arguments_exit_2_and_name_the_argument() {
         ("jump", "E0101", "jump"),
         ("run --block thread9", "E0102", "thread9"),
         ("run --fixes none", "E0103", "`none`"),
-        ("run --fixes 0x100", "E0103", "0x00 to 0xff"),
         ("run --scenario storm", "E0105", "`storm`"),
         ("run --seed=-1", "E0101", "0 to 2^64"),
-        ("run --seed many", "E0101", "--seed"),
-        ("run --cases x", "E0101", "--cases"),
-        ("run --packets 0", "E0101", "from 1 to 20000"),
-        ("run --threads 0", "E0101", "--threads"),
         ("run --shard 3/2", "E0101", "I/N"),
-        ("run --time soon", "E0101", "--time"),
-        ("run --time 99999999999999999999s", "E0101", "--time"),
-        ("run --shard 1/18446744073709551616", "E0101", "I/N"),
-        ("run --cases 281474976710656", "E0101", "--cases"),
         ("run --packets 20001", "E0101", "from 1 to 20000"),
         ("run --case thread2/spec/17", "E0106", "BLOCK/PROFILE/SCENARIO/INDEX"),
-        ("run --case thread2/spec/storm/17", "E0105", "`storm`"),
-        ("run --cases -1", "E0101", "'--cases <N>'"),
         ("run --scenario smoke --scenario smoke", "E0212", "`smoke`"),
         ("run --case thread2/spec/smoke/0 --fixes repaired", "E0106", "--fixes"),
         ("run --case thread2/spec/smoke/0 --block dll", "E0106", "--block"),
         ("run --case thread2/all/smoke/18446744073709551614", "E0106", "BLOCK/PROFILE"),
         ("run --cases 1e308", "E0101", "from 0 to 140737488355327"),
-        ("run --seed 18446744073709551616", "E0101", "0 to 2^64"),
         ("run --threads inf", "E0101", "from 1 to 1024"),
         ("run --min-coverage nan", "E0101", "from 0 to 100"),
         ("run --time 584542046090y", "E0101", "365days"),
@@ -93,21 +81,19 @@ fn a_bad_scenario_file_is_named_with_line_and_column() {
 }
 
 #[test]
-fn help_and_version_are_no_errors_and_no_command_prints_the_usage() {
+fn help_version_and_codes_are_no_errors_and_no_command_prints_the_usage() {
     let place = Place::new();
-    for line in ["--help", "--version", "run --help", "list"] {
-        place.exits(0, line);
-    }
-    let printed = place.exits(2, "");
-    assert!(printed.contains("Usage"), "{printed}");
-}
-
-#[test]
-fn a_code_is_explained_and_all_are_listed() {
-    let place = Place::new();
-    for (line, begin) in [("error e0213", "E0213: "), ("error", "  E0213  ")] {
-        let printed = place.exits(0, line);
-        assert!(printed.lines().any(|line| line.starts_with(begin)), "{printed}");
+    for (code, line, words) in [
+        (0, "--help", ""),
+        (0, "--version", ""),
+        (0, "run --help", ""),
+        (0, "list", ""),
+        (2, "", "Usage"),
+        (0, "error e0213", "E0213: "),
+        (0, "error", "\n  E0213  "),
+    ] {
+        let printed = place.exits(code, line);
+        assert!(printed.contains(words), "{printed}");
     }
     place.fails("E0101", "", "error E0000");
 }
@@ -125,22 +111,16 @@ fn names_that_are_not_utf_8_exit_2_before_anything_runs() {
         ("run --block qp --cases 1 --out", at("out")),
         ("merge x --out", at("out")),
         ("replay", at("vector")),
-        ("explain", at("vector")),
-        ("resume", at("dir")),
-        ("replay", at("dir")),
         ("report", at("dir")),
-        ("open --print", at("dir")),
-        ("history show", at("h.db")),
-        ("cover report", at("dir")),
         ("list --block", bad("qp")),
     ] {
         assert_error(&place.command(line).arg(last).output().unwrap(), "E0101");
         assert!(!Path::new(&at("out")).exists(), "{line}");
     }
     // A vector below a named folder.
-    fs::create_dir(place.path("below")).unwrap();
-    fs::copy(&vector, place.path("below").join(OsString::from_vec(b"a\xff.json".to_vec())))
-        .unwrap();
+    place.write("below/README.md", "");
+    let named = OsString::from_vec(b"below/a\xff.json".to_vec());
+    fs::rename(at("vector"), place.path("").join(named)).unwrap();
     place.fails("E0207", "", "replay below");
     for variable in ["TMPDIR", "COSIM_CACHE"] {
         let output = place.command("cache").env(variable, at("dir")).output().unwrap();

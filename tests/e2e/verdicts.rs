@@ -1,13 +1,11 @@
 //! Every verdict, each with a DUT that causes it.
 
 use crate::common::{Place, built_in_model};
+use cosim::blocks::thread2::Thread2;
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
-use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
-use cosim::blocks::thread2::{Thread2, layout};
 use cosim_core::harness::{
     self, Block, CaseRng, Dut, Mismatch, Parameters, Stimulus, Verdict, Watch,
 };
-use cosim_core::value::Uint;
 use cosim_core::verilated::{BeforeReset, Error, Model};
 use rand::SeedableRng;
 
@@ -34,18 +32,6 @@ impl<F: FnMut(u64, &mut Outputs) -> Result<(), Error>> Dut<Thread2> for Tampered
     }
 }
 
-fn verdict(
-    stimulus: &Stimulus<Thread2>,
-    fixes: u8,
-    tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>,
-) -> Verdict {
-    let parameters = Parameters::of::<Thread2>(fixes);
-    let kind = built_in_model::<Thread2>(&parameters).unwrap();
-    let model = kind.create(BeforeReset::Ones).unwrap();
-    let mut dut = Tampered { model, cycle: 0, tamper };
-    harness::run::<Thread2>(stimulus, &parameters, &mut dut, &Watch::default()).verdict
-}
-
 fn smoke() -> Stimulus<Thread2> {
     let scenarios = Thread2::scenarios();
     Thread2::stimulus(&scenarios[0].weights, &REPAIRED, 20, &mut CaseRng::seed_from_u64(1))
@@ -55,10 +41,10 @@ fn smoke() -> Stimulus<Thread2> {
 fn every_bit_of_every_output_is_compared() {
     use cosim_core::verilated::Pins;
     use zerocopy::IntoBytes;
-    let smoke = smoke();
+    let (smoke, kind) = (smoke(), built_in_model::<Thread2>(&REPAIRED).unwrap());
     for port in Outputs::PORTS {
         for bit in 0..port.width as usize {
-            let flip = |cycle, outputs: &mut Outputs| {
+            let tamper = |cycle, outputs: &mut Outputs| {
                 if cycle == 9 {
                     let mut bytes = outputs.as_bytes().to_vec();
                     bytes[port.offset + bit / 8] ^= 1 << (bit % 8);
@@ -66,7 +52,10 @@ fn every_bit_of_every_output_is_compared() {
                 }
                 Ok(())
             };
-            match verdict(&smoke, 0xff, flip) {
+            let model = kind.create(BeforeReset::Ones).unwrap();
+            let mut dut = Tampered { model, cycle: 0, tamper };
+            let watch = Watch::default();
+            match harness::run::<Thread2>(&smoke, &REPAIRED, &mut dut, &watch).verdict {
                 Verdict::Mismatch(Mismatch { cycle: 9, port: seen, .. }) => {
                     assert_eq!(seen, port.name, "bit {bit}");
                 }
@@ -74,46 +63,6 @@ fn every_bit_of_every_output_is_compared() {
             }
         }
     }
-}
-
-#[test]
-fn a_dut_that_never_answers_is_a_mismatch_at_once() {
-    let silent = |_, outputs: &mut Outputs| {
-        *outputs = Outputs::default();
-        Ok(())
-    };
-    let found = verdict(&smoke(), 0xff, silent);
-    let Verdict::Mismatch(Mismatch { cycle: 1, port, .. }) = &found else { panic!("{found:?}") };
-    assert_eq!(port, "fetch_cxt_egress_ready");
-}
-
-/// Without F5, the WQE's last unit is consumed in MR_FOR_SEND_s, and S0 then waits for a beat that
-/// never comes. Both models do, so only the watchdog detects it.
-#[test]
-fn a_wait_without_end_is_a_hang() {
-    let mut packet = Packet::default();
-    packet.header.net_opcode = Uint::new(layout::opcode::SEND_ONLY);
-    packet.header.pkt_length = Uint::new(16);
-    let mut unit = Unit::default();
-    unit.data.byte_cnt = Uint::new(16);
-    packet.wqe = Some(Wqe { units: vec![unit], ..Wqe::default() });
-    let stimulus = Stimulus::traffic(Traffic { packets: vec![packet], ..Traffic::default() });
-    let found = verdict(&stimulus, 0x00, |_, _| Ok(()));
-    let Verdict::Hang { cycle: Some(_), state } = &found else { panic!("{found:?}") };
-    assert_eq!(state, "DATA_UNIT_s");
-    assert_eq!(verdict(&stimulus, 0x20, |_, _| Ok(())), Verdict::Match, "F5 repairs it");
-}
-
-/// A DUT that stops in cycle 12.
-fn stops(cycle: u64, _: &mut Outputs) -> Result<(), Error> {
-    if cycle == 12 { Err(Error::Stopped("gone".to_owned())) } else { Ok(()) }
-}
-
-#[test]
-fn a_dut_that_stops_is_a_crash() {
-    let found = verdict(&smoke(), 0xff, stops);
-    let Verdict::Crashed { cycle: Some(12), message } = &found else { panic!("{found:?}") };
-    assert_eq!(message, "gone");
 }
 
 /// The check of a netlist against the RTL: see `docs/how-to/proof.md`.
@@ -128,7 +77,10 @@ fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
         }
         Ok(())
     };
-    let stops: Tamper = stops;
+    let stops: Tamper = |cycle, _| match cycle {
+        12 => Err(Error::Stopped("gone".to_owned())),
+        _ => Ok(()),
+    };
     for (tampers, expected) in [
         ([same, same], None),
         ([flips, flips], None),
