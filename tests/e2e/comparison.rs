@@ -1,33 +1,29 @@
 //! Kinds of comparison: `examples/fifo` compares one RTL in every cycle, with don't-care bits, and
 //! as transactions. Which RTL passes and which fails follows from the FIFO's specification.
 
-use crate::common::{files, text};
+use crate::common::{assert_code, files, text};
 use crate::export::icarus;
 use crate::outside::Outside;
 use serde_json::json;
 
-/// Checks the exit codes of a variant of the FIFO: exact, don't-care and transactions.
-#[track_caller]
-fn assert_codes(outside: &Outside, name: &str, change: (&str, &str), expected: [i32; 3]) {
-    outside.plant(name, "Fifo.sv", &[change]);
-    for (block, code) in ["exact", "dont_care", "transactions"].iter().zip(expected) {
-        let run = format!("run --block {block} --rtl {name} --out run-{name}-{block}");
-        outside.exits(code, &format!("{run} --cases 20 --no-shrink --max-failures 1"));
-    }
-}
-
 fn each_kind_finds_what_it_says(outside: &Outside) {
-    // The specification sets data without valid to 0: only the exact block detects a violation.
-    let open = ("pop_valid ? items[first_q] : '0", "items[first_q]");
-    assert_codes(outside, "open", open, [1, 0, 0]);
-    // An item comes out some cycles later, in order: only the transaction block accepts it.
     let late = "logic [1:0] age_q;\n  always_ff @(posedge clk) begin\n    if (rst || count_q == '0 \
                 || popped) age_q <= '0;\n    else if (age_q != 2'd3) age_q <= age_q + 1'b1;\n  end\n \
                 assign pop_valid  = !rst && count_q != '0 && age_q == 2'd3;";
-    let late = ("assign pop_valid  = !rst && count_q != '0;", late);
-    assert_codes(outside, "late", late, [1, 1, 0]);
-    // Every kind detects a wrong item.
-    assert_codes(outside, "wrong", ("<= push_data;", "<= push_data ^ 8'h10;"), [1, 1, 1]);
+    for (name, from, to, expected) in [
+        // The specification sets data without valid to 0: only the exact block detects a violation.
+        ("open", "pop_valid ? items[first_q] : '0", "items[first_q]", [1, 0, 0]),
+        // An item comes out some cycles later, in order: only the transaction block accepts it.
+        ("late", "assign pop_valid  = !rst && count_q != '0;", late, [1, 1, 0]),
+        // Every kind detects a wrong item.
+        ("wrong", "<= push_data;", "<= push_data ^ 8'h10;", [1, 1, 1]),
+    ] {
+        outside.plant(name, "Fifo.sv", &[(from, to)]);
+        for (block, code) in ["exact", "dont_care", "transactions"].iter().zip(expected) {
+            let run = format!("run --block {block} --rtl {name} --out run-{name}-{block}");
+            outside.exits(code, &format!("{run} --cases 20 --no-shrink --max-failures 1"));
+        }
+    }
 }
 
 fn results_say_how_outputs_were_compared(outside: &Outside) {
@@ -88,17 +84,9 @@ fn a_bit_that_is_never_compared_fails(outside: &Outside) {
     let from = "        if crate::in_reset(inputs) || self.items.is_empty() {";
     let to = format!("        open.pop_data = Bits8::new(0x80);\n{from}");
     outside.edit("src/golden.rs", &[(from, to.as_str())]);
-    assert_success(outside, &["build"]);
+    assert_code(&outside.cargo(&["build"]), 0);
     let printed = outside.exits(1, "run --block dont_care --cases 20 --out never");
     assert!(printed.contains("never compared these outputs: pop_data[7]"), "{printed}");
-}
-
-/// Runs Cargo, which must succeed. Returns what is printed.
-#[track_caller]
-fn assert_success(outside: &Outside, words: &[&str]) -> String {
-    let output = outside.cargo(words);
-    assert!(output.status.success(), "{}", text(&output));
-    text(&output)
 }
 
 /// All checks of a crate, without its bugs.
@@ -112,7 +100,7 @@ fn one_rtl_is_compared_in_three_ways() {
     results_say_how_outputs_were_compared(&outside);
     a_failure_of_transactions(&outside);
     other_simulators_skip_open_bits(&outside);
-    assert_success(&outside, &CHECKS);
+    assert_code(&outside.cargo(&CHECKS), 0);
     a_bit_that_is_never_compared_fails(&outside);
 }
 
@@ -122,12 +110,10 @@ fn one_rtl_is_compared_in_three_ways() {
 fn two_clocks_and_a_memory_are_compared_as_transactions() {
     let two = "popped, pushed in every cycle; pop_data, pop_valid, push_ready as transactions";
     for (example, compared) in [("async_fifo", two), ("axi_lite_memory", "as transactions")] {
-        let outside = Outside::copy_of(example);
-        outside.cargo(&["clean", "--package", example]);
-        assert_success(&outside, &["build"]);
+        let outside = Outside::built(example);
         let printed = outside.exits(0, "run --cases 20 --out good");
         assert!(printed.contains(compared), "{printed}");
-        assert_success(&outside, &CHECKS);
+        assert_code(&outside.cargo(&CHECKS), 0);
         if example == "async_fifo" {
             let refused = outside.exits(2, "run --simulator icarus --out four");
             assert!(refused.contains("E0113"), "{refused}");
@@ -140,9 +126,8 @@ fn two_clocks_and_a_memory_are_compared_as_transactions() {
 #[ignore = "slow: compiles a model for each bug"]
 fn every_bug_of_the_examples_is_found() {
     for example in ["fifo", "async_fifo", "axi_lite_memory"] {
-        let outside = Outside::copy_of(example);
-        outside.cargo(&["clean", "--package", example]);
-        let printed = assert_success(&outside, &["test", "every_bug"]);
-        assert!(printed.contains("1 passed"), "{example}: {printed}");
+        let output = Outside::built(example).cargo(&["test", "every_bug"]);
+        assert_code(&output, 0);
+        assert!(text(&output).contains("1 passed"), "{}", text(&output));
     }
 }

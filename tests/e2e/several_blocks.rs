@@ -53,6 +53,11 @@ fn several_are_run_as_each_alone_and_once() {
         let [one, other] = ["", "both/"].map(|of| place.text(&format!("{of}{block}/results.json")));
         assert!(one == other, "{block}: the same bytes");
     }
+    // Without --out, they are below one folder of runs.
+    place.exits(0, "run --block qp,dll --cases 2 --packets 3");
+    let names = place.names("runs");
+    assert!(names[0] == "latest" && names[1].starts_with("qp+dll-1-"), "{names:?}");
+    assert_eq!(place.names("runs/latest"), ["dll", "qp", "report.html"]);
     let again = format!("{SHORT} both --block dll,qp");
     place.fails("E0602", "", &again);
     place.exits(0, &format!("{again} --force"));
@@ -116,16 +121,6 @@ fn one_that_fails_fails_the_regression_and_the_others_run() {
     let printed = place.exits(1, &format!("{run} --no-shrink --no-waves --out out"));
     assert!(printed.contains("FAIL  2 blocks: dll failed, qp passed\n"), "{printed}");
     assert_eq!(place.json("out/qp/results.json")["passed"], true);
-}
-
-#[test]
-fn without_out_they_lie_below_one_folder_of_runs() {
-    let place = Place::new();
-    place.exits(0, "run --block qp,dll --cases 2 --packets 3");
-    let names = place.names("runs");
-    assert!(names[1].starts_with("qp+dll-1-"), "{names:?}");
-    assert_eq!(names[0], "latest");
-    assert_eq!(place.names("runs/latest"), ["dll", "qp", "report.html"]);
 }
 
 /// Joining compiles nothing again: the blocks are the same objects, and the identity changes with

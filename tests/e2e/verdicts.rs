@@ -44,7 +44,7 @@ fn every_bit_of_every_output_is_compared() {
     let (smoke, kind) = (smoke(), built_in_model::<Thread2>(&REPAIRED).unwrap());
     for port in Outputs::PORTS {
         for bit in 0..port.width as usize {
-            let tamper = |cycle, outputs: &mut Outputs| {
+            let tamper = |cycle: u64, outputs: &mut Outputs| -> Result<(), Error> {
                 if cycle == 9 {
                     let mut bytes = outputs.as_bytes().to_vec();
                     bytes[port.offset + bit / 8] ^= 1 << (bit % 8);
