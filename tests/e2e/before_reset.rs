@@ -97,20 +97,3 @@ fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     assert!(printed.contains("while it is traced: the result is match"), "{printed}");
     assert!(!place.has("waves.fst"));
 }
-
-/// `$random` depends on the case only, not on cases that run before it or in parallel.
-#[test]
-fn random_numbers_of_rtl_are_the_same_at_any_number_of_threads() {
-    let dice = "  reg [31:0] dice;\n  always @(posedge clk) dice <= $random;\n  \
-                assign msg_offset = dice[7:0] == 8'd0 ? 32'd5 : msg_offset_used[qp]";
-    let place = Place::with_change(TOP, OFFSET, dice);
-    let run = "run --fixes spec --scenario smoke --cases 60 --no-waves --no-shrink --rtl rtl";
-    for threads in ["1", "2", "8"] {
-        place.exits(1, &format!("{run} --out {threads} --threads {threads}"));
-        place.same_run("1", threads);
-    }
-    // The random numbers decide: some cases fail, but not all.
-    let totals = &place.json("1/results.json")["totals"];
-    let [matched, failed] = ["matched", "mismatched"].map(|name| totals[name].as_u64());
-    assert!(matched > Some(0) && failed > Some(0), "{totals}");
-}

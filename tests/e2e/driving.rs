@@ -12,7 +12,7 @@ use cosim_core::harness::{
     self, Block, CaseRng, Dut, Explain, GoldenDut, LinkedRtl, Outcome, Parameter, Parameters,
     Profile, Recording, Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch, case_seed,
 };
-use cosim_core::verilated::{BeforeReset, Error, Model, ModelKind};
+use cosim_core::verilated::{BeforeReset, Error, Model};
 use cosim_rtl::models::View;
 use rand::SeedableRng;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -34,14 +34,6 @@ impl<B: Block> Dut<B> for ByCycle<B> {
     }
 }
 
-fn built<B: Explain>(
-    rtl: &Rtl,
-    parameters: &Parameters,
-    view: View,
-) -> ModelKind<B::Inputs, B::Outputs> {
-    model::<B>(rtl, parameters, view).unwrap()
-}
-
 /// Checks that two outcomes are the same.
 #[track_caller]
 fn assert_same(outcome: &Outcome, expected: &Outcome, what: &str) {
@@ -51,9 +43,9 @@ fn assert_same(outcome: &Outcome, expected: &Outcome, what: &str) {
 /// Runs cases of a block on models of one profile against golden models of another, in all ways.
 /// Returns the number of cases that do not match.
 fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
-    let kind = built::<B>(&Rtl::default(), &rtl.parameters, View::Bare);
-    let plain = built::<B>(&Rtl::default(), &rtl.parameters, View::Plain);
-    let twin = built::<B>(&Rtl::default(), &golden.parameters, View::Bare);
+    let kind = model::<B>(&Rtl::default(), &rtl.parameters, View::Bare).unwrap();
+    let plain = model::<B>(&Rtl::default(), &rtl.parameters, View::Plain).unwrap();
+    let twin = model::<B>(&Rtl::default(), &golden.parameters, View::Bare).unwrap();
     assert_eq!(kind.two_evaluations(), None, "{}", B::NAME);
     assert!(plain.two_evaluations().is_some());
     let (parameters, watch) = (&golden.parameters, Watch::default());
@@ -149,7 +141,7 @@ fn a_stop_at_an_edge_belongs_to_the_cycle_that_the_edge_ends() {
         let stimulus = Stimulus::<Dll>::cycles(vec![Default::default(); 9]);
         let watch = Watch::default();
         let outcomes = [View::Bare, View::Plain].map(|view| {
-            let kind = built::<Dll>(&given, &profile.parameters, view);
+            let kind = model::<Dll>(&given, &profile.parameters, view).unwrap();
             let mut model = kind.create(BeforeReset::Ones).unwrap();
             harness::run::<Dll>(&stimulus, &profile.parameters, &mut model, &watch)
         });
@@ -283,7 +275,7 @@ fn a_violation_in_a_judged_batch_has_the_outcome_of_the_cycle_by_cycle_loop() {
     let mut rng = CaseRng::seed_from_u64(5);
     let scenarios = Rejected::scenarios();
     let stimulus = Rejected::stimulus(&scenarios[0].weights, parameters, 8 * PACKETS, &mut rng);
-    let kind = built::<Rejected>(&Rtl::default(), parameters, View::Bare);
+    let kind = model::<Rejected>(&Rtl::default(), parameters, View::Bare).unwrap();
     // The harness's own cycle, the next one, and both sides of the end of a batch.
     for cycle in [0, 1, 126, 127, 128, 129] {
         REJECTED_CYCLE.store(cycle, Relaxed);

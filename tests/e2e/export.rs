@@ -203,11 +203,6 @@ fn several_vectors_become_a_folder_each() {
         let name = format!("all/a9-timeout-{}", profile["fixes"].as_str().unwrap());
         assert!(place.has(&format!("{name}/README.md")), "{name}");
     }
-    // A parameter is part of the case.
-    let depth = "--fixes spec --parameter REPLAY_DEPTH=4";
-    place.exits(0, &format!("export {other} -o depth {depth}"));
-    assert!(place.text("depth/cosim_tb.v").contains(".REPLAY_DEPTH(4)"));
-    assert!(icarus(&place.path("depth")).starts_with("PASS  "));
 }
 
 #[test]

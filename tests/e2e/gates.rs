@@ -62,19 +62,14 @@ fn are_found(patches: &[String]) {
 fn proofs_and_mutation_see_bugs_that_synthesis_skips() {
     let (place, file) = (Place::new(), "rtl/recv/RecvSideFsm.sv");
     copy_rtl(&place.path("rtl"));
-    let mut text_of_rtl = place.text(file);
     for (port, before, behind) in [
         ("copy", "`ifdef SYNTHESIS", "`endif"),
         ("keep", "`ifdef YOSYS", "`endif"),
         ("release", "// synopsys translate_off\n!rst ? ~NO_ID :\n// synopsys translate_on", ""),
     ] {
         let good = format!("!{port}_valid ? NO_ID : ");
-        let begin = text_of_rtl.find(&format!("assign {port}_id ")).unwrap();
-        let begin = begin + text_of_rtl[begin..].find(&good).unwrap();
-        let hidden = format!("\n{before}\n{good}\n{behind}\n");
-        text_of_rtl.replace_range(begin..begin + good.len(), &hidden);
+        place.edit(file, &good, &format!("\n{before}\n{good}\n{behind}\n"));
     }
-    place.write(file, &text_of_rtl);
     place.exits(1, &format!("prove --only '_id is 0 while' {OPTIONS} proof"));
     let proof = place.json("proof/proof.json");
     let properties = proof["profiles"][0]["properties"].as_array().unwrap();

@@ -74,31 +74,41 @@ fn other_masks_match_too() {
 /// Is a run the same, to the byte, with another number of threads and as merged shards?
 #[test]
 fn each_way_to_split_a_run_writes_its_bytes() {
-    for (bug, options, code, ways) in [
+    let offset = "  assign msg_offset = msg_offset_used[qp]";
+    let dice = "  reg [31:0] dice;\n  always @(posedge clk) dice <= $random;\n  \
+                assign msg_offset = dice[7:0] == 8'h5a ? 32'd5 : msg_offset_used[qp]";
+    for (place, options, code, ways) in [
         // A bug with several variants, shrunk and traced. Shards differ in their first failure.
         (
-            "thread2/43-rq-wrap-one-late",
+            Place::with_bug("thread2/43-rq-wrap-one-late"),
             "--rtl rtl --seed 77 --cases 4 --save-vectors 5",
             1,
             "--threads 1, --threads 7, 4 shards",
         ),
         // From the kept cases, the first case of each bin cannot be computed.
         (
-            "qp/54-query-no-post-in-err",
+            Place::with_bug("qp/54-query-no-post-in-err"),
             "--block qp --rtl rtl/qp --cases 40 --scenario chaos --scenario default --no-shrink \
              --no-waves",
             1,
             "1 shards",
         ),
+        // `$random` depends on the case only, not on cases that run before it or in parallel.
+        (
+            Place::with_change("ReqRecvCore_Thread_2.v", offset, dice),
+            "--rtl rtl --fixes spec --scenario smoke --cases 60 --no-shrink --no-waves",
+            1,
+            "--threads 1, --threads 2, --threads 8",
+        ),
         // The run ends at its coverage goal.
         (
-            "qp/54-query-no-post-in-err",
+            Place::new(),
             "--block qp --until-coverage 100",
             0,
             "--threads 1, --threads 2, --threads 5",
         ),
     ] {
-        let (place, run) = (Place::with_bug(bug), format!("run --quiet {options}"));
+        let run = format!("run --quiet {options}");
         place.exits(code, &format!("{run} --out whole"));
         for (number, way) in ways.split(", ").enumerate() {
             let line = match way.strip_suffix(" shards") {

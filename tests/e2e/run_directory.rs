@@ -22,36 +22,29 @@ fn count(place: &Place, run: &str) -> usize {
 }
 
 #[test]
-fn an_earlier_run_is_replaced_only_by_force_and_then_as_a_whole() {
+fn only_a_run_is_replaced_and_only_by_force() {
     let place = Place::new();
-    place.exits(0, &format!("{SHORT} --out out --save-vectors 2"));
-    let before = content(&place.path("out"));
-    assert!(!place.names("out/saved").is_empty());
-    for more in ["", "--case thread2/spec/smoke/0"] {
-        place.fails("E0602", "--force", &format!("run --out out --seed 2 {more}"));
-        assert_eq!(content(&place.path("out")), before);
+    for (folder, more) in [("run", "--save-vectors 2"), ("file", ""), ("link", "")] {
+        place.exits(0, &format!("{SHORT} --out {folder} {more}"));
     }
-    place.exits(0, &format!("{SHORT} --out out --force --seed 2"));
-    assert_eq!(place.json("out/results.json")["run"]["seed"], 2);
-    assert!(!place.has("out/saved"), "nothing of the first run is left");
-}
-
-/// A file beside those of a run, and a link.
-#[test]
-fn a_folder_that_is_no_run_is_never_replaced() {
-    let place = Place::new();
-    for folder in ["file", "link"] {
-        place.exits(0, &format!("{SHORT} --out {folder}"));
-    }
+    assert!(!place.names("run/saved").is_empty());
     place.write("file/failures/notes.md", "why");
     symlink(project(), place.path("link/saved")).unwrap();
-    for folder in ["file", "link"] {
+    for (folder, more) in [
+        ("run", ""),
+        ("run", "--case thread2/spec/smoke/0"),
+        ("file", ""),
+        ("file", "--force"),
+        ("link", ""),
+        ("link", "--force"),
+    ] {
         let before = content(&place.path(folder));
-        for force in ["", "--force"] {
-            place.fails("E0602", "", &format!("{SHORT} --out {folder} {force}"));
-            assert_eq!(content(&place.path(folder)), before, "nothing was written");
-        }
+        place.fails("E0602", "", &format!("run --seed 2 --out {folder} {more}"));
+        assert_eq!(content(&place.path(folder)), before, "nothing was written");
     }
+    place.exits(0, &format!("{SHORT} --out run --force --seed 2"));
+    assert_eq!(place.json("run/results.json")["run"]["seed"], 2);
+    assert!(!place.has("run/saved"), "nothing of the first run is left");
 }
 
 #[test]
@@ -76,21 +69,14 @@ fn a_run_without_out_has_a_directory_of_its_own_and_latest_points_to_it() {
     for (run, expected) in named {
         assert_eq!(count(&place, &run), expected, "{run}");
     }
-    assert_eq!(place.names("runs").len(), 5, "four runs and the link");
-}
-
-#[test]
-fn simultaneous_runs_have_different_directories() {
-    let place = Place::new();
+    // Simultaneous runs have different directories.
     let children: Vec<Child> = (0..8).map(|_| place.start(SHORT)).collect();
     for mut child in children {
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }
     let runs = place.names("runs");
-    assert_eq!(runs.len(), 9, "eight runs and the link: {runs:?}");
-    for run in runs {
-        assert_eq!(count(&place, &format!("runs/{run}")), 2, "{run}");
-    }
+    assert_eq!(runs.len(), 13, "twelve runs and the link: {runs:?}");
+    assert!(runs.iter().all(|run| place.has(&format!("runs/{run}/results.json"))));
 }
 
 #[test]
