@@ -96,17 +96,6 @@ fn are_found(patches: &[PathBuf]) {
     });
 }
 
-/// A two-state mismatch is also a four-state mismatch.
-#[test]
-fn a_known_value_that_is_wrong_is_a_mismatch() {
-    let place = Place::with_bug("thread2/43-rq-wrap-one-late");
-    let line = "run --scenario ring --fixes spec --max-failures 1 --rtl rtl --simulator icarus \
-                --cases 3 --quiet --out run";
-    place.exits(1, line);
-    let failure = &place.json("run/results.json")["failures"][0];
-    assert_eq!(failure["signature"], "mismatch-rq_offset_din-UPDATE_RQ_s");
-}
-
 #[test]
 fn commands_without_four_state_support_are_refused() {
     let place = Place::new();

@@ -4,7 +4,6 @@ use crate::common::{
     Place, assert_code, assert_error_at, code, json, program, project, write_record,
 };
 use serde_json::json as value;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -154,21 +153,17 @@ fn grow(shard: &Path, index: u64, cases: u64) {
             totals[name] = value!(cases * each);
         }
     }
-    let (version, run) = (&results["version"], &results["run"]);
-    let mut text = format!(
-        "{{\n\"format\": \"cosim-results\",\n\"version\": {version},\n\"run\": {run},\n\"cases\": ["
-    );
-    for from in (0..cases).step_by(ROW as usize) {
+    let rows = (0..cases).step_by(ROW as usize).map(|from| {
         let count = ROW.min(cases - from) as usize;
-        let [cycles, packets] =
-            [cycles, packets].map(|number: u64| vec![number.to_string(); count].join(","));
-        let (separator, place) = (if from == 0 { "" } else { "," }, index + 4 * from);
-        let columns = format!("\"cycles\":[{cycles}],\"packets\":[{packets}]");
-        write!(text, "{separator}\n{{\"from\":{place},{columns}}}").unwrap();
-    }
+        let [cycles, packets] = [cycles, packets].map(|number: u64| vec![number; count]);
+        value!({ "from": index + 4 * from, "cycles": cycles, "packets": packets }).to_string()
+    });
+    let rows = rows.collect::<Vec<_>>().join(",\n");
+    let member = |key: &str| format!("\"{key}\": {}", results[key]);
+    let head = ["format", "version", "run"].map(member).join(",\n");
     let tail = ["profiles", "totals", "failures", "coverage", "ended", "passed", "checksum"];
-    let tail = tail.map(|key| format!("\"{key}\": {}", results[key]));
-    write_record(&path, &format!("{text}\n],\n{}\n}}\n", tail.join(",\n")));
+    let tail = tail.map(member).join(",\n");
+    write_record(&path, &format!("{{\n{head},\n\"cases\": [\n{rows}\n],\n{tail}\n}}\n"));
     let path = shard.join("coverage.json");
     let mut coverage = json(&path);
     coverage["parts"][0]["cases"] = value!({ "first": index, "step": 4, "count": cases });

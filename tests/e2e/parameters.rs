@@ -35,6 +35,9 @@ fn each_fix_of_thread2_has_its_own_bit() {
                --scenario default --scenario events --quiet --no-shrink --no-waves --out";
     place.exits(0, &format!("{run} good"));
     place.exits(1, &format!("{run} bad --rtl rtl"));
+    // A two-state mismatch is also a four-state mismatch.
+    let signature = place.json("bad/results.json")["failures"][0]["signature"].to_string();
+    assert!(signature.starts_with("\"mismatch-"), "{signature}");
 }
 
 #[test]

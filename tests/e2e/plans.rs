@@ -138,7 +138,8 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
 #[test]
 fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
     let place = Place::new();
-    let own = r#"{"name": "own", "about": "no gaps", "weights": {"gap": 0}}"#;
+    let own = r#"{ "name": "own", "about": "only SENDs",
+        "weights": { "operations": { "write": 0, "long_write": 0, "read": 0, "unknown": 0 } } }"#;
     place.write("plans/own.json", own);
     let rest = "fixes = \"spec\"\nscenarios = [\"own.json\"]\ncases = 3\n";
     let toml = format!("{HEAD}[[run]]\nblocks = [\"thread2\"]\n{rest}");
@@ -149,6 +150,10 @@ fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
         place.exits(0, &format!("run --quiet --plan plans/plan.{ending} --out {ending}"));
     }
     place.same_run("toml", "json");
+    place.exits(0, "run --quiet --fixes spec --cases 3 --scenario plans/own.json --out line");
+    let [of_plan, of_line] = ["toml", "line"].map(|run| place.json(&format!("{run}/results.json")));
+    assert_eq!(of_plan["cases"], of_line["cases"], "the same scenario on the command line");
+    assert_eq!(of_plan["profiles"][0]["rules"]["T05"], 0, "no READ was drawn");
     let schema = serde_json::from_slice(&place.run("schema plan").stdout).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     assert!(schema.is_valid(&serde_json::from_str::<Value>(plan).unwrap()));

@@ -57,21 +57,6 @@ fn results_without_a_checksum_are_refused_whatever_their_version() {
     assert!(place.text("run/report.html").contains("PASS"));
 }
 
-/// A proof and a mutation analysis that somebody wrote by hand.
-#[test]
-fn proofs_and_mutation_analyses_need_a_checksum() {
-    let place = Place::new();
-    for (name, format) in [("proof", "cosim-proof"), ("mutate", "cosim-mutation")] {
-        for (version, number) in [(1, "E0219"), (2, "E0206")] {
-            let text = format!("{{\"format\": \"{format}\", \"version\": {version}}}\n");
-            place.write(&format!("{name}/{name}.json"), &text);
-            place.fails(number, "", &format!("report {name}"));
-        }
-        assert!(!place.has(&format!("{name}/report.html")));
-    }
-    place.fails("E0206", "", "merge mutate --out out");
-}
-
 /// Fault 5 and 11: a shard named files outside of its run directory, and links of a page.
 #[test]
 fn names_of_files_stay_in_the_run_directory() {

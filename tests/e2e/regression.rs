@@ -1,6 +1,6 @@
 //! `cosim run`: results, files and limits of a run, with any number of threads.
 
-use crate::common::{Place, cases};
+use crate::common::Place;
 use crate::merge::shards;
 
 /// Without this, raw pins could hide that traffic misses a rule.
@@ -142,18 +142,6 @@ fn seeds_draw_cases_and_limits_end_a_run() {
     // others.
     let shard = "--time 1s --shard 2/1000000000000";
     place.exits(0, &format!("run {shard} --scenario smoke --quiet --out shard"));
-}
-
-#[test]
-fn a_scenario_can_come_from_a_file() {
-    let place = Place::new();
-    let weights = r#"{ "name": "mine", "about": "only SENDs",
-        "weights": { "operations": { "write": 0, "long_write": 0, "read": 0, "unknown": 0 } } }"#;
-    place.write("mine.json", weights);
-    place.exits(0, "run --cases 3 --scenario mine.json --out out");
-    let results = place.json("out/results.json");
-    assert!(cases(&results).contains_key("thread2/spec/mine/0"), "{results}");
-    assert_eq!(results["profiles"][0]["rules"]["T05"], 0, "no READ was drawn");
 }
 
 #[test]

@@ -16,12 +16,10 @@ struct Cluster(Place);
 impl Cluster {
     /// Starts a cluster, or returns why it cannot.
     fn start() -> Result<Self, String> {
-        for tool in ["slurmctld", "slurmd", "munged", "sbatch"] {
-            let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
-            if !found.is_ok_and(|output| output.status.success()) {
-                let packages = "slurmctld slurmd slurm-client munge";
-                return Err(format!("there is no {tool}: apt-get install {packages}"));
-            }
+        let tools = "command -v slurmctld && command -v slurmd && command -v munged && \
+                     command -v sbatch";
+        if !Command::new("sh").args(["-c", tools]).output().unwrap().status.success() {
+            return Err("apt-get install slurmctld slurmd slurm-client munge".to_owned());
         }
         if !rustix::process::geteuid().is_root() {
             return Err("a cluster is started by root only".to_owned());
