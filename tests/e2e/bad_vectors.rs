@@ -57,7 +57,6 @@ fn files_and_fields_that_are_unknown_missing_or_do_not_fit() {
         ("{}", "E0215", "stimulus.cycles[0]"),
         (r#"{"rst": "0x1"}"#, "E0215", "stimulus.cycles[0]"),
         (r#"{"rst": "0x2"}"#, "E0215", "stimulus.cycles[0].rst"),
-        (r#"{"rst": 1}"#, "E0215", "stimulus.cycles[0].rst"),
         (r#"{"rts": "0x1"}"#, "E0215", "`rts`"),
         (r#"{"rst": "0x1", "rst": "0x1"}"#, "E0215", "stimulus.cycles[0]: port `rst`"),
     ] {

@@ -124,16 +124,14 @@ fn fail(place: &Place, block: &str) -> Vec<String> {
 /// The selection includes registers without reset, whose initial values matter.
 #[test]
 fn failures_of_bad_rtl_are_the_same_mismatch_in_icarus() {
-    let few = ["qp/01-reset-keeps-states", "thread2/43-rq-wrap-one-late"].map(str::to_owned);
+    let few = ["qp/01-reset-keeps-states", "thread2/43-rq-wrap-one-late"];
     let of_block = |block: &str| {
         let patches = files(&project().join("tests/bad_rtl").join(block), "patch");
         let stems = patches.iter().filter_map(|patch| patch.file_stem());
         stems.map(|name| format!("{block}/{}", name.display())).collect::<Vec<_>>()
     };
-    let bugs: Vec<String> = match all() {
-        true => PROGRAM.blocks.iter().flat_map(|block| of_block(block.info().name)).collect(),
-        false => few.to_vec(),
-    };
+    let bugs = PROGRAM.blocks.iter().flat_map(|block| of_block(block.info().name));
+    let bugs: Vec<String> = bugs.filter(|bug| all() || few.contains(&bug.as_str())).collect();
     let exported = bugs.par_iter().map(|bug| {
         let place = Place::with_bug(bug);
         let vectors = fail(&place, bug.split('/').next().unwrap());

@@ -96,13 +96,3 @@ fn a_netlist_that_differs_ends_proofs_and_mutation() {
     assert!(profile["because"].is_string(), "{profile}");
     assert_eq!(profile["properties"].as_array().map(Vec::len), Some(0), "{profile}");
 }
-
-/// `full_case` has no effect in simulators, so it must have none in proofs, neither as an attribute
-/// nor as a comment.
-#[test]
-fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
-    let place = Place::with_patch(&bad()[1]);
-    let comment = "case (pkt_kind)  // synopsys full_case";
-    place.edit("rtl/recv/RecvSideFsm.sv", comment, &format!("(* full_case *) {comment}"));
-    place.exits(0, &format!("prove --only P10 {OPTIONS} out"));
-}

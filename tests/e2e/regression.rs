@@ -41,26 +41,6 @@ fn unreachable_rows_are_listed_with_the_reason() {
     }
 }
 
-/// Forty cases of each profile and scenario suffice and take about a second, because one case in
-/// eighty has more than 512 packets.
-#[test]
-fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
-    let place = Place::with_change(
-        "ReqRecvCore_Thread_2.v",
-        "  assign msg_offset = msg_offset_used[qp]",
-        "  reg [9:0] taken;\n  always @(posedge clk or posedge rst) begin\n    if (rst) taken <= 10'd0;\n    \
-         else if (cxt_load && taken != 10'd1023) taken <= taken + 10'd1;\n  end\n  \
-         assign msg_offset = taken > 10'd512 ? 32'd0 : msg_offset_used[qp]",
-    );
-    let fixed = "run --quiet --rtl rtl --no-shrink --no-waves";
-    let run = format!("{fixed} --cases 40 --max-failures 1");
-    place.exits(0, &format!("{run} --packets 64 --out short"));
-    let printed = place.exits(1, &format!("{run} --out drawn"));
-    // The printed command reproduces the failure.
-    let case = printed.split("--case ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
-    place.exits(1, &format!("{fixed} --case {case} --out alone"));
-}
-
 /// T43 (F1 without F2), F5 alone, F6 with F3, everything but F0. The others distinguish any two
 /// fixes.
 #[test]
@@ -101,12 +81,7 @@ fn each_way_to_split_a_run_writes_its_bytes() {
             "--threads 1, --threads 2, --threads 8",
         ),
         // The run ends at its coverage goal.
-        (
-            Place::new(),
-            "--block qp --until-coverage 100",
-            0,
-            "--threads 1, --threads 2, --threads 5",
-        ),
+        (Place::new(), "--block qp --until-coverage 100", 0, "--threads 1, --threads 5"),
     ] {
         let run = format!("run --quiet {options}");
         place.exits(code, &format!("{run} --out whole"));
