@@ -115,9 +115,7 @@ fn green(cluster: &Cluster, program: &Path) {
     place.write("green.toml", &format!("format = \"cosim-plan\"\nversion = 1\n{run}"));
     let options = "--shards 3 --plan green.toml --out green";
     assert_code(&cluster.submit(program, options, "").output().unwrap(), 0);
-    for block in ["qp", "dll"] {
-        place.same_run(&format!("green-alone/{block}"), &format!("green/run/{block}"));
-    }
+    place.same_run("green-alone", "green/run");
     // Invalid arguments are reported before anything is submitted.
     let mut bad = cluster.submit(program, "--shards 3 --out bad", "--block none");
     assert_error_at(&bad.output().unwrap(), "E0102", "`none`");
