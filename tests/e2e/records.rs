@@ -112,8 +112,8 @@ fn numbers_out_of_range_are_refused_in_bounded_memory() {
     let place = run_of_qp();
     let refused = |line: &str, number: &str| assert_error(&limited(&place, line), number);
     let good = fs::read_to_string(vector_of("qp")).unwrap();
-    let head = "{\"format\": \"cosim-vector\", \"version\": 1, \"block\": \"qp\", \"fixes\": \"all\", \
-                \"origin\": {\"about\": \"\"}, \"recorded\": null, \"stimulus\": {\"traffic\": ";
+    let head = r#"{"format": "cosim-vector", "version": 1, "block": "qp", "fixes": "all",
+        "origin": {"about": ""}, "recorded": null, "stimulus": {"traffic": "#;
     let steps = "{},".repeat(1 << 23);
     for (text, number) in [
         (good.replacen("\"0x5eed\"", "1e999", 1), "E0204"),

@@ -29,7 +29,7 @@ fn traffic_alone_hits_every_rule_that_can_be_hit() {
 fn unreachable_rows_are_listed_with_the_reason() {
     let place = Place::new();
     for (block, options, profile, rule, reason) in [
-        ("thread2", "--packets 64", 0, "T43", "nothing enters EQ_REQ_s without F1 (proof: "),
+        ("thread2", "--packets 64", 0usize, "T43", "nothing enters EQ_REQ_s without F1 (proof: "),
         ("thread2", "--packets 64", 1, "T08", "replaced by F0 (proof: `cosim prove`)"),
         ("recv", "--fixes spec", 0, "P14", "needs F0 (proof: `cosim prove`)"),
         ("rx", "--fixes spec", 0, "EV2", "of thread2 there is no length error (argued)"),

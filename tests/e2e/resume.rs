@@ -32,9 +32,9 @@ pub fn ended(place: &Place, line: &str, signal: Signal, file: &str, bytes: u64) 
     child.wait_with_output().expect("a child")
 }
 
-/// Kills a run at several moments, and sometimes also the run that resumes it. The final result must
-/// equal that of an undisturbed run, whose duration is divided by the moments. COSIM_TEST_KILLS is
-/// their number.
+/// Kills a run at several moments, and sometimes also the run that resumes it. The final result
+/// must equal that of an undisturbed run, whose duration is divided by the moments.
+/// COSIM_TEST_KILLS is their number.
 fn assert_is_the_same_after_kills(place: &Place, arguments: &str) {
     let kills: u32 = std::env::var("COSIM_TEST_KILLS").map_or(5, |text| text.parse().unwrap());
     let run = format!("run --quiet {arguments} --out");

@@ -1,4 +1,4 @@
-//! Every verdict, each with a DUT that causes it.
+//! Verdicts of DUTs that differ, stop or end the simulation.
 
 use crate::common::{Place, built_in_model};
 use cosim::blocks::thread2::Thread2;
