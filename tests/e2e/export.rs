@@ -205,11 +205,13 @@ fn several_vectors_become_a_folder_each() {
 #[test]
 fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
     let place = Place::new();
-    place.write("full/mine", "");
     let [vector, dll] = ["qp/c1-reset-to-init", "dll/a9-timeout"].map(of_corpus);
+    let given = fs::read_to_string(&vector).unwrap();
+    place.write("full/mine", &given);
     let twice = vector.replace("/qp/", "/qp/../qp/");
     for (line, words) in [
         (format!("{vector} -o full --fixes spec"), "exists and is not empty"),
+        ("full/mine -o full/mine --fixes spec".to_owned(), "full/mine"),
         (vector.clone(), "--out"),
         (format!("{dll} -o new"), "choose one with --fixes"),
         (format!("{vector} -o new --block dll"), "is a vector of block qp"),
@@ -220,6 +222,7 @@ fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
         assert!(printed.contains(words), "{printed}");
         // Nothing half-made is left.
         assert_eq!([place.names(""), place.names("full")], [["full"], ["mine"]]);
+        assert_eq!(place.text("full/mine"), given);
     }
 }
 

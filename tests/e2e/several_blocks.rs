@@ -118,6 +118,9 @@ fn one_that_fails_fails_the_regression_and_the_others_run() {
     let printed = place.exits(1, &format!("{run} --no-shrink --no-waves --out out"));
     assert!(printed.contains("FAIL  2 blocks: dll failed, qp passed\n"), "{printed}");
     assert_eq!(place.json("out/qp/results.json")["passed"], true);
+    // Its folder is replayed as a whole.
+    place.exits(0, "replay out --rtl built-in");
+    place.exits(1, "replay out --rtl rtl");
 }
 
 /// Joining compiles nothing again: the blocks are the same objects, and the identity changes with
