@@ -242,67 +242,8 @@ fn unsupported_ports_are_refused_by_name() {
     let good = &format!("module a({good}); endmodule\n");
     refused(good, "b --top c a.sv", "E0303", "c");
     refused(good, "b --top a none.sv", "E0301", "none.sv");
-    for option in ["--exe", "-CFLAGS -DX", "--Mdir .", "-f a.sv", "--unroll-count", "-Wno-MODDUP"] {
-        let words = format!("{a} --verilator-option '{option}'");
-        refused(good, &words, "E0317", &format!("{option:?}"));
-    }
-    for name in ["fn", "../b", "B", "2b", "", "cosim-core", "a b"] {
-        refused(good, &format!("'{name}' --top a a.sv"), "E0101", "NAME");
-    }
-}
-
-/// The reset is found by its usual names. The name determines its active level.
-#[test]
-fn a_reset_is_found_by_its_usual_names() {
-    for (port, options, expected) in [
-        ("RST_N", "--reset RST_N", "reset RST_N, 0 in reset"),
-        ("RST_N", "", "reset RST_N, 0 in reset"),
-        ("i_rst", "", "reset i_rst, 1 in reset"),
-        ("ARESETN", "--reset ARESETN=1", "reset ARESETN, 1 in reset"),
-    ] {
-        let module = format!("module a(input CLK, input {port}, input d, output q); endmodule\n");
-        let (_, printed) = Outside::new("b", &module, &format!("--top a {options}"));
-        assert!(printed.contains("clock CLK") && printed.contains(expected), "{printed}");
-    }
-}
-
-/// Packages and interfaces are read before their users, in any order of files. Files that the top
-/// does not need may contain anything.
-#[test]
-fn sources_may_be_named_in_any_order() {
-    let place = Place::new();
-    let files = [
-        (
-            "rtl/a_top.sv",
-            "module a_top import z_first::*; (input clk, input rst, input word_t d, output word_t q);\n\
-             m_bus bus(.clk); assign bus.d = d; b_part part(.bus, .q); endmodule\n",
-        ),
-        (
-            "rtl/b_part.sv",
-            "module b_part(m_bus.sink bus, output y_second::word_t q); always_ff @(posedge bus.clk) q <= \
-             bus.d; endmodule\n",
-        ),
-        (
-            "rtl/m_bus.sv",
-            "interface m_bus(input clk); z_first::word_t d; modport sink(input clk, d); endinterface\n",
-        ),
-        ("rtl/y_second.sv", "package y_second; typedef z_first::word_t word_t; endpackage\n"),
-        ("rtl/z_first.sv", "package z_first; typedef logic [7:0] word_t; endpackage\n"),
-        (
-            "rtl/bench/c_bench.sv",
-            "module c_bench; import uvm_pkg::*; a_top dut(); this is no SystemVerilog endmodule\n",
-        ),
-    ];
-    for (name, text) in files {
-        place.write(name, text);
-    }
-    let names = files[..5].iter().map(|(name, _)| *name);
-    let [one, two] = [names.clone().collect::<Vec<_>>(), names.rev().collect()];
-    for (name, rtl) in [("one", one.join(" ")), ("two", two.join(" ")), ("three", "rtl".into())] {
-        place.exits(0, &format!("new {name} --top a_top {rtl}"));
-        let copied = place.names(&format!("{name}/rtl"));
-        assert_eq!(copied.len(), 5, "what is not needed is not copied: {copied:?}");
-    }
+    refused(good, &format!("{a} --verilator-option '-f a.sv'"), "E0317", "\"-f a.sv\"");
+    refused(good, "../b --top a a.sv", "E0101", "NAME");
 }
 
 /// Folders of repositories have links, parts of modules, and several versions of a module.
@@ -343,23 +284,21 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     place.fails("E0303", "no module Fif; did you mean `Fifo`?", "new two --top Fif r");
     place.fails("E0303", "its modules are Fifo, part, part_x", "new two --top zzz r");
     // What is wrong with what the top needs, and not with the fragment.
-    let fails = |number: &str, has: &[&str], has_not: &[&str]| {
+    let [misspelt, missing] = [("posedge", "possedge"), ("always", "none n(); always")]
+        .map(|(from, to)| part.replace(from, to));
+    for (first, second, number, named) in [
+        (&*misspelt, "", "E0307", &["r/rtl/part.sv:1:"][..]),
+        (&*missing, "", "E0307", &["r/rtl/part.sv:1:", "'none'", "Name the missing file"]),
+        (part, part, "E0304", &["r/rtl/part.sv:1", "r/rtl/z_part.sv:2"]),
+    ] {
+        place.write("r/rtl/part.sv", first);
+        place.write("r/rtl/z_part.sv", &format!("\n{second}"));
         let output = place.run("new two --top Fifo r");
-        for words in has {
-            assert_error_at(&output, number, words);
-        }
+        named.iter().for_each(|words| assert_error_at(&output, number, words));
         let printed = text(&output);
-        assert!(!has_not.iter().any(|words| printed.contains(words)), "{printed}");
-    };
-    place.write("r/rtl/part.sv", &part.replace("posedge", "possedge"));
-    fails("E0307", &["r/rtl/part.sv:1:"], &["checks.sv"]);
-    place.write("r/rtl/part.sv", &part.replace("always", "none n(); always"));
-    let named = ["r/rtl/part.sv:1:", "'none'", "Name the missing file"];
-    fails("E0307", &named, &["Looked in", "sequence"]);
-    place.write("r/rtl/part.sv", part);
-    place.write("r/rtl/z_part.sv", &format!("\n{part}"));
-    let both = ["module part is declared in both", "r/rtl/part.sv:1", "r/rtl/z_part.sv:2"];
-    fails("E0304", &both, &[]);
+        let others = ["checks.sv", "Looked in", "sequence"];
+        assert!(!others.iter().any(|words| printed.contains(words)), "{printed}");
+    }
 }
 
 /// Options of the project, strings without quotes, ports with a net type, delays; and messages
@@ -418,12 +357,13 @@ fn an_included_interface_is_declared_once() {
 #[test]
 fn existing_files_are_not_overwritten() {
     let place = Place::new();
-    place.write("a.v", "module a(input clk, input rst, input d, output q); endmodule\n");
+    place.write("a.v", "module a(input CLK, input RST_N, input d, output q); endmodule\n");
     place.write("full/mine.txt", "mine");
     place.write("file", "mine");
     std::fs::create_dir(place.path("empty")).unwrap();
     // An empty folder is filled, and is not empty then.
-    place.exits(0, "new empty --top a a.v");
+    let printed = place.exits(0, "new empty --top a a.v --reset RST_N=1");
+    assert!(printed.contains("clock CLK, reset RST_N, 1 in reset"), "{printed}");
     assert!(place.has("empty/src/golden.rs"));
     for name in ["full", "file", "empty"] {
         place.fails("E0602", name, &format!("new {name} --top a a.v"));
@@ -479,7 +419,8 @@ endmodule
 #[test]
 fn names_of_the_rtl_are_no_code_in_the_crate() {
     // Verilator has read the wrapper.
-    let (new, _) = Outside::new("odd-names", HOSTILE, "--top odd");
+    let (new, printed) = Outside::new("odd-names", HOSTILE, "--top odd");
+    assert!(printed.contains("clock clk, reset rst, 1 in reset"), "{printed}");
     let types = new.text("src/types.rs");
     for (line, about) in [
         ("pub enum ET {", "the enum"),
@@ -495,12 +436,6 @@ fn names_of_the_rtl_are_no_code_in_the_crate() {
     for line in [".\\use (p::e_t'(use_pin))", ".\\a+b (a_b)", ".\\n\"; (\\n\"; )"] {
         assert!(wrapper.contains(line), "{line}: {wrapper}");
     }
-}
-
-#[test]
-#[ignore = "slow: builds a crate"]
-fn a_crate_with_names_of_hostile_rtl_builds() {
-    Outside::new("odd-names", HOSTILE, "--top odd").0.lints();
 }
 
 /// Channels with names that Rust, the library and generated code use, in two clock domains, with
@@ -550,10 +485,10 @@ module channels (
 endmodule
 "#;
 
-/// One test, because the crate is built once.
 #[test]
-#[ignore = "slow: builds a crate"]
-fn a_crate_with_channels_of_any_name_and_width_builds_and_moves_packets() {
+#[ignore = "slow: builds two crates"]
+fn crates_with_any_names_and_widths_build_and_move_packets() {
+    Outside::new("odd-names", HOSTILE, "--top odd").0.lints();
     let (new, printed) = Outside::new("odd", CHANNELS, "--top channels");
     for line in [
         "inputs in no channel, held by `tie` in src/lib.rs: enable = 1, flush_n = 1",
