@@ -1,7 +1,7 @@
 //! The corpus in `vectors/`: every vector is valid JSON, matches, and hits the rule in its name.
 //! Adding a vector needs no code.
 
-use crate::common::{checks, code, files, json, project, run, text};
+use crate::common::{Place, checks, files, json, project};
 use cosim::PROGRAM;
 use cosim_block::blocks::AnyBlock;
 use cosim_core::checks::Result;
@@ -12,57 +12,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The corpus of a block.
-fn corpus_of(block: &str) -> PathBuf {
-    project().join("vectors").join(block)
-}
-
-/// The corpus of each block, by its name.
-fn corpora() -> Vec<(&'static str, Vec<PathBuf>)> {
-    let corpus =
-        |block: &&dyn AnyBlock| (block.info().name, files(&corpus_of(block.info().name), "json"));
-    PROGRAM.blocks.iter().map(corpus).collect()
+fn corpus_of(block: &dyn AnyBlock) -> PathBuf {
+    project().join("vectors").join(block.info().name)
 }
 
 #[test]
 fn each_block_has_its_corpus_and_there_is_no_other() {
     let entries = fs::read_dir(project().join("vectors")).unwrap().map(|entry| entry.unwrap());
-    let folders: BTreeSet<String> = entries
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
-    let blocks = PROGRAM.blocks.iter().map(|block| block.info().name.to_owned()).collect();
-    assert_eq!(folders, blocks);
-}
-
-fn names(vectors: &[PathBuf]) -> Vec<&str> {
-    vectors.iter().map(|path| path.to_str().unwrap()).collect()
-}
-
-fn replay(vectors: &[PathBuf]) -> Vec<Value> {
-    let output = run(["replay", "--format", "json"].into_iter().chain(names(vectors)));
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", text(&output)))
+    let folders: BTreeSet<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    assert_eq!(folders, PROGRAM.blocks.iter().map(|block| corpus_of(*block)).collect());
 }
 
 #[test]
-fn every_vector_does_what_it_records_in_every_profile() -> Result {
+fn every_vector_does_what_it_records_and_every_rule_that_can_be_hit_has_one() -> Result {
     for block in PROGRAM.blocks {
-        checks(block.info().name).corpus(corpus_of(block.info().name))?;
-    }
-    Ok(())
-}
-
-#[test]
-fn every_rule_that_can_be_hit_has_a_vector_that_hits_it() -> Result {
-    for block in PROGRAM.blocks {
-        checks(block.info().name).rules_have_vectors(corpus_of(block.info().name))?;
+        let checks = checks(block.info().name);
+        checks.corpus(corpus_of(*block))?;
+        checks.rules_have_vectors(corpus_of(*block))?;
     }
     Ok(())
 }
 
 /// The rule in a vector's name, such as `f5b-off-..`. The letter of a rule is lower case, except
 /// for its family.
-fn rule_of<'a>(vector: &Path, rules: &'a [String]) -> Option<&'a String> {
+fn rule_of<'a>(vector: &Path, rules: &'a BTreeSet<String>) -> Option<&'a String> {
     let name = vector.file_stem()?.to_str()?;
     let first = name.split('-').next()?.to_uppercase();
     rules.iter().find(|rule| rule.to_uppercase() == first)
@@ -72,30 +46,12 @@ fn is_off(vector: &Path) -> bool {
     vector.file_stem().unwrap().to_str().unwrap().contains("-off-")
 }
 
-/// The rules that legal stimulus can hit in some profile, and in the profile without fixes.
-struct Reachable {
-    anywhere: Vec<String>,
-    without_fixes: BTreeSet<String>,
-    /// Whether any profile has fixes. A block without errata has none.
-    has_fixes: bool,
-}
-
-fn reachable(block: &dyn AnyBlock) -> Reachable {
-    let rules = |profile: &Profile| -> BTreeSet<String> {
-        let all = block.info().rules.iter().enumerate();
-        let unreachable = block.info().unreachable(&profile.parameters).unwrap();
-        all.filter(|(rule, _)| !unreachable.contains_key(rule))
-            .map(|(_, rule)| rule.name.to_owned())
-            .collect()
-    };
-    let profiles = block.info().profiles;
-    let spec = profiles.iter().find(|profile| profile.parameters.fixes() == 0).unwrap();
-    let anywhere: BTreeSet<String> = profiles.iter().flat_map(rules).collect();
-    Reachable {
-        anywhere: anywhere.into_iter().collect(),
-        without_fixes: rules(spec),
-        has_fixes: profiles.iter().any(|profile| profile.parameters.fixes() != 0),
-    }
+/// The rules that legal stimulus can hit in a profile.
+fn reachable(block: &dyn AnyBlock, profile: &Profile) -> BTreeSet<String> {
+    let unreachable = block.info().unreachable(&profile.parameters).unwrap();
+    let all = block.info().rules.iter().enumerate();
+    let reachable = all.filter(|(rule, _)| !unreachable.contains_key(rule));
+    reachable.map(|(_, rule)| rule.name.to_owned()).collect()
 }
 
 /// The vectors of a pair differ only in their fixes: the rule is hit with the fix, and not without
@@ -103,53 +59,58 @@ fn reachable(block: &dyn AnyBlock) -> Reachable {
 #[test]
 fn a_vector_with_a_fix_off_has_the_stimulus_of_the_one_with_it_on() {
     for block in PROGRAM.blocks {
-        let (name, vectors) = (block.info().name, files(&corpus_of(block.info().name), "json"));
-        let Reachable { anywhere: rules, without_fixes, has_fixes } = reachable(*block);
+        let (name, vectors) = (block.info().name, files(&corpus_of(*block), "json"));
+        let profiles = block.info().profiles;
+        let (with, without): (Vec<&Profile>, Vec<&Profile>) =
+            profiles.iter().partition(|profile| profile.parameters.fixes() != 0);
+        let rules: BTreeSet<String> =
+            profiles.iter().flat_map(|profile| reachable(*block, profile)).collect();
+        let without_fixes = reachable(*block, without[0]);
+        let off: Vec<&PathBuf> = vectors.iter().filter(|path| is_off(path)).collect();
+        let words: Vec<String> = off.iter().map(|path| path.display().to_string()).collect();
         let mut paired = BTreeSet::new();
-        let off: Vec<PathBuf> = vectors.iter().filter(|path| is_off(path)).cloned().collect();
-        let reports = if off.is_empty() { Vec::new() } else { replay(&off) };
+        let reports: Vec<Value> = match off.is_empty() {
+            true => Vec::new(),
+            false => {
+                let replay = format!("replay --format json {}", words.join(" "));
+                serde_json::from_slice(&Place::new().run(&replay).stdout).unwrap()
+            }
+        };
         for report in reports {
             let path = Path::new(report["vector"].as_str().unwrap());
             let rule = rule_of(path, &rules).unwrap_or_else(|| panic!("{path:?} names no rule"));
             assert!(report["rules"][rule].is_null(), "{path:?} hits {rule}");
             let stimulus = &json(path)["stimulus"];
-            let has_it = |other: &&PathBuf| {
+            let mut pairs = vectors.iter().filter(|other| {
                 rule_of(other, &rules) == Some(rule)
                     && !is_off(other)
                     && json(other)["stimulus"] == *stimulus
-            };
-            assert!(vectors.iter().any(|other| has_it(&other)), "{path:?} has no counterpart");
+            });
+            assert!(pairs.next().is_some(), "{path:?} has no counterpart");
             paired.insert(rule.clone());
         }
-        let added = || rules.iter().filter(|rule| !without_fixes.contains(*rule));
-        assert_eq!(added().next().is_some(), has_fixes, "{name}: fixes add rules");
+        let added: BTreeSet<String> = rules.difference(&without_fixes).cloned().collect();
+        // A block without errata has no profile with fixes.
+        assert_eq!(added.is_empty(), with.is_empty(), "{name}: fixes add rules");
         // Other rules that need a fix are rows of the source that are unreachable without it.
-        let of_fixes = added().filter(|rule| rule.starts_with('F')).cloned().collect();
+        let of_fixes = added.into_iter().filter(|rule| rule.starts_with('F')).collect();
         assert_eq!(paired, of_fixes, "{name}: each rule that needs a fix has a pair");
-    }
-}
-
-#[test]
-fn every_vector_fits_the_schema() {
-    let schema = json(&project().join("vectors/schema.json"));
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    for (_, vectors) in corpora() {
-        for path in vectors {
-            let errors: Vec<String> =
-                validator.iter_errors(&json(&path)).map(|error| error.to_string()).collect();
-            assert!(errors.is_empty(), "{path:?}: {errors:?}");
-        }
-    }
-    for wrong in [r#"{}"#, r#"{"format": "cosim-vector", "version": 3}"#] {
-        assert!(!validator.is_valid(&serde_json::from_str(wrong).unwrap()), "{wrong}");
     }
 }
 
 /// After a change of the types, run `cosim schema vector > vectors/schema.json`.
 #[test]
-fn the_schema_is_that_of_the_types() {
-    let output = run(["schema", "vector"]);
-    assert_eq!(code(&output), 0);
-    let generated: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(generated, json(&project().join("vectors/schema.json")));
+fn every_vector_fits_the_schema_of_the_types() {
+    let schema = json(&project().join("vectors/schema.json"));
+    let generated = Place::new().run("schema vector");
+    assert_eq!(serde_json::from_slice::<Value>(&generated.stdout).unwrap(), schema);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for path in PROGRAM.blocks.iter().flat_map(|block| files(&corpus_of(*block), "json")) {
+        let errors: Vec<String> =
+            validator.iter_errors(&json(&path)).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{path:?}: {errors:?}");
+    }
+    for wrong in [r#"{}"#, r#"{"format": "cosim-vector", "version": 3}"#] {
+        assert!(!validator.is_valid(&serde_json::from_str(wrong).unwrap()), "{wrong}");
+    }
 }
