@@ -43,11 +43,9 @@ pub const GOLDEN: [&str; 3] = ["TOP", "cosim_top", "golden"];
 /// Checks that a waveform contains both models in exactly these cycles.
 fn check_both_models(path: &Path, expected: Range<u64>) {
     let mut wave = read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-    let rtl_states = values(&mut wave, &DUT, "cur_state");
-    let golden_states = values(&mut wave, &GOLDEN, "state");
-    let rules = values(&mut wave, &GOLDEN, "rule");
+    let [rtl_states, clock] = ["cur_state", "clk"].map(|name| values(&mut wave, &DUT, name));
+    let [golden_states, rules] = ["state", "rule"].map(|name| values(&mut wave, &GOLDEN, name));
     let cycles = values(&mut wave, &TOP, "cycle");
-    let clock = values(&mut wave, &DUT, "clk");
     let end = *wave.time_table().last().unwrap();
     let begin = wave.time_table()[0];
     // Two ticks per cycle.
@@ -61,11 +59,9 @@ fn check_both_models(path: &Path, expected: Range<u64>) {
         assert_eq!(number(&clock), 1 - time % 2, "time {time}");
         // The states of RTL and golden model and the rule belong to the same cycle.
         let rule = as_text(&at(&rules, time));
-        let row = rows::ROWS.iter().find(|row| row.name == rule);
+        let row = rows::ROWS.iter().find(|row| row.name == rule).expect(&rule);
         let state = as_text(&at(&golden_states, time));
-        assert_eq!(row.map(|row| row.from.name()), Some(state.as_str()), "time {time}, {rule}");
-        let code = number(&rtl_states);
-        assert_eq!(row.map(|row| row.from as u64), Some(code), "time {time}, {rule}");
+        assert_eq!((row.from.name(), row.from as u64), (&*state, number(&rtl_states)), "{time}");
         seen.insert(rule);
     }
     assert!(seen.contains("T01"), "{seen:?}");
@@ -74,20 +70,21 @@ fn check_both_models(path: &Path, expected: Range<u64>) {
     }
     // Each port, including wide ones, appears once per side, and so do memories.
     let hierarchy = wave.hierarchy();
-    let names: Vec<String> =
-        hierarchy.all_vars().map(|variable| hierarchy[variable].full_name(hierarchy)).collect();
-    let ending = |end: &str| -> Vec<&str> {
-        names.iter().map(String::as_str).filter(|name| name.ends_with(end)).collect()
-    };
-    for output in ["wqe_req_head", "rq_offset_din"] {
-        let end = format!(".{output}");
-        let places = [format!("TOP.cosim_top.dut{end}"), format!("TOP.cosim_top.golden{end}")];
-        let mut found = ending(&end);
-        found.sort_unstable();
-        assert_eq!(found, places);
+    let names = hierarchy.all_vars().map(|variable| hierarchy[variable].full_name(hierarchy));
+    let names: Vec<String> = names.collect();
+    for (port, sides) in [
+        ("wqe_req_head", &["dut", "golden"][..]),
+        ("rq_offset_din", &["dut", "golden"]),
+        ("fetch_cxt_egress_head", &["dut"]),
+    ] {
+        let of_port = names.iter().filter(|name| name.ends_with(&format!(".{port}")));
+        let mut of_port: Vec<&String> = of_port.collect();
+        of_port.sort();
+        let expected: Vec<String> =
+            sides.iter().map(|side| format!("TOP.cosim_top.{side}.{port}")).collect();
+        assert_eq!(of_port, expected.iter().collect::<Vec<_>>());
     }
-    assert_eq!(ending(".fetch_cxt_egress_head"), ["TOP.cosim_top.dut.fetch_cxt_egress_head"]);
-    assert_eq!(names.iter().filter(|name| name.contains("cosim_golden")).count(), 0);
+    assert!(!names.iter().any(|name| name.contains("cosim_golden")));
     let words = names.iter().filter(|name| name.contains("msg_offset_mem")).count();
     assert_eq!(words, 256, "{names:?}");
 }
@@ -171,21 +168,15 @@ fn a_trace_is_whole_after_an_interruption() {
     let mut wave = read(&trace).unwrap();
     // The trace is complete up to the interruption and contains both models.
     let end = *wave.time_table().last().unwrap() / 2;
-    let counted: Vec<(u64, u64)> = values(&mut wave, &TOP, "cycle")
-        .into_iter()
-        .map(|(time, cycle)| (time, u64::from_str_radix(&cycle, 2).unwrap()))
-        .collect();
+    let number = |bits: &str| u64::from_str_radix(bits, 2).unwrap();
+    let cycles = values(&mut wave, &TOP, "cycle").into_iter();
+    let counted: Vec<_> = cycles.map(|(time, cycle)| (time, number(&cycle))).collect();
     assert_eq!(counted, (0..=end).map(|cycle| (2 * cycle, cycle)).collect::<Vec<_>>());
-    let name = |code: String| {
-        let code = u64::from_str_radix(&code, 2).unwrap();
-        Thread2::state_name(code).unwrap().to_owned()
-    };
+    let name = |code: String| Thread2::state_name(number(&code)).unwrap().to_owned();
     let rtl = values(&mut wave, &DUT, "cur_state").into_iter();
+    let rtl = after_reset(rtl.map(|(time, code)| (time, name(code))));
     let golden = values(&mut wave, &GOLDEN, "state").into_iter();
-    assert_eq!(
-        after_reset(rtl.map(|(time, code)| (time, name(code)))),
-        after_reset(golden.map(|(time, text)| (time, as_text(&text))))
-    );
+    assert_eq!(rtl, after_reset(golden.map(|(time, text)| (time, as_text(&text)))));
 }
 
 /// The state in the first cycle after the harness's own cycle in reset, and its changes.
