@@ -44,9 +44,6 @@ const BESIDE: [&str; 13] = [
     "tests/bad_unknown/README.md",
 ];
 
-/// Options that `--help` does not list, with the command that takes them.
-const HIDDEN: [(&str, &str); 1] = [("error", "--markdown")];
-
 /// A line of a document, without its line break.
 #[derive(Clone, Copy)]
 struct Line<'a> {
@@ -280,7 +277,6 @@ impl Help {
         let is_known = |option: &str| {
             let pattern = format!(r"(?m)^ +(-\w, )?{}([ =,\[<]|$)", regex::escape(option));
             Regex::new(&pattern).expect("a pattern").is_match(help)
-                || HIDDEN.contains(&(command, option))
         };
         // `--` ends the options of cosim.
         let words = arguments[1..].iter().take_while(|word| **word != "--");

@@ -199,8 +199,7 @@ fn assert_tutorial(name: &str, rtl: Option<&str>) {
 /// Checks that a document shows these steps and the output of its commands in a place.
 #[track_caller]
 fn assert_shown(name: &str, steps: &[&str], place: &Place) {
-    let text = fs::read_to_string(project().join(name)).expect("the document is there");
-    let commands = shown(&text);
+    let commands = shown(&document(name));
     for step in steps {
         assert!(commands.iter().any(|shown| shown.command.contains(step)), "{step} is not shown");
     }
@@ -228,34 +227,31 @@ fn another_output_is_a_difference() {
     }
 }
 
-/// The text of a document, without line breaks.
-fn document(name: &str) -> String {
-    let text = fs::read_to_string(project().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+/// A text without line breaks.
+fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn document(name: &str) -> String {
+    fs::read_to_string(project().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 #[track_caller]
 fn states(name: &str, expected: &str) {
-    assert!(document(name).contains(expected), "{name} does not say `{expected}`");
+    assert!(joined(&document(name)).contains(expected), "{name} does not say `{expected}`");
 }
 
 #[test]
-fn the_number_of_bugs_is_that_of_the_patches() {
-    let bugs = project().join("tests/bad_rtl");
-    let count = |block: &str| files(&bugs.join(block), "patch").len();
-    let count: usize = PROGRAM.blocks.iter().map(|block| count(block.info().name)).sum();
-    states("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
-    states("docs/explanation/architecture.md", &format!("all {count} bugs"));
-}
-
-#[test]
-fn every_profile_is_in_the_specification_of_its_block() {
-    for block in PROGRAM.blocks {
-        for profile in block.info().profiles {
-            let page = format!("docs/blocks/{}.md", block.info().name);
-            states(&page, &format!("`{}`", profile.name));
+fn documents_have_the_profiles_of_each_block_and_the_number_of_bugs() {
+    let mut count = 0;
+    for block in PROGRAM.blocks.iter().map(|block| block.info()) {
+        count += files(&project().join("tests/bad_rtl").join(block.name), "patch").len();
+        for profile in block.profiles {
+            states(&format!("docs/blocks/{}.md", block.name), &format!("`{}`", profile.name));
         }
     }
+    states("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
+    states("docs/explanation/architecture.md", &format!("all {count} bugs"));
 }
 
 #[test]
@@ -264,18 +260,15 @@ fn exit_codes_are_the_same_in_every_list() {
         let pattern = Regex::new(r"(?:^|[ ,;·|])(0|1|2|3|4|130) ").expect("a pattern");
         pattern.captures_iter(text).map(|found| found[1].to_owned()).collect()
     };
-    let help = text(&run(["--help"])).split_whitespace().collect::<Vec<_>>().join(" ");
-    let of_help = codes(help.split("Exit codes:").nth(1).expect("the help has them"));
-    assert_eq!(of_help, ["0", "1", "2", "3", "4", "130"]);
-    let commands_page = document("docs/reference/commands.md");
-    let of_commands =
-        commands_page.split("Exit codes:").nth(1).and_then(|rest| rest.split("interrupted").next());
-    assert_eq!(codes(of_commands.expect("docs/reference/commands.md has them")), of_help);
-    let page = fs::read_to_string(project().join("docs/how-to/ci.md")).expect("it is there");
+    let all = ["0", "1", "2", "3", "4", "130"];
+    for text in [text(&run(["--help"])), document("docs/reference/commands.md")] {
+        let list = joined(&text);
+        let (_, list) = list.split_once("Exit codes:").expect("a list");
+        assert_eq!(codes(list.split("interrupted").next().expect("a list")), all);
+    }
+    let page = document("docs/how-to/ci.md");
     let rows = page.lines().skip_while(|line| !line.starts_with("| exit code")).skip(2);
-    let of_page: Vec<&str> = rows
-        .take_while(|line| line.starts_with('|'))
-        .filter_map(|line| line.split('|').nth(1).map(str::trim))
-        .collect();
-    assert_eq!(of_page, of_help);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let of_page = rows.filter_map(|line| line.split('|').nth(1).map(str::trim));
+    assert_eq!(of_page.collect::<Vec<_>>(), all);
 }
