@@ -1,6 +1,6 @@
 //! `cosim new`: a crate for a block, from foreign RTL.
 
-use crate::common::{Place, assert_code, assert_error_at, project, text};
+use crate::common::{Place, assert_code, assert_error_at, text};
 use crate::outside::Outside;
 use std::os::unix::fs::symlink;
 
@@ -360,32 +360,6 @@ fn existing_files_are_not_overwritten() {
         place.fails("E0602", name, &format!("new {name} --top a a.v"));
     }
     assert_eq!(place.names("full"), ["mine.txt"]);
-}
-
-/// The channels of a FIFO are recognized. Two lines of its user make the first green run, and RTL
-/// that loses an item fails.
-#[test]
-fn a_fifo_is_verified_with_two_lines() {
-    let rtl = project().join("examples/fifo/rtl/Fifo.sv");
-    let words = format!("--top Fifo {}", rtl.display());
-    let (new, printed) = Outside::in_place(Place::new(), "queue", &words);
-    let channels =
-        "channels: source push (push_valid, push_ready), sink pop (pop_valid, pop_ready)";
-    assert!(printed.contains(channels), "{printed}");
-    new.lints();
-    assert!(new.exits(1, "run --cases 2").starts_with("NO GOLDEN MODEL"));
-    let expected = "self.pop.expect(crate::PopItem { data: item.data });";
-    new.edit("src/scoreboard.rs", &[("let _ = item;", expected)]);
-    new.edit("src/lib.rs", &[("Untimed<false>", "Untimed")]);
-    new.lints();
-    let printed = new.exits(0, "run --cases 20");
-    assert!(printed.starts_with("PASS  queue"), "{printed}");
-    assert!(printed.contains("compared: every output as transactions"), "{printed}");
-    let count = "count_q + COUNT_BITS'(pushed) - COUNT_BITS'(popped)";
-    let lossy = "count_q + COUNT_BITS'(pushed && !popped) - COUNT_BITS'(popped)";
-    new.plant("lossy", "Fifo.sv", &[(count, lossy)]);
-    let printed = new.exits(1, "run --rtl lossy --cases 20");
-    assert!(printed.contains("the RTL violates the specification"), "{printed}");
 }
 
 /// RTL whose names contain what ends an identifier, a literal or a comment.
