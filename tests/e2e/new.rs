@@ -384,8 +384,7 @@ endmodule
 #[test]
 fn names_of_the_rtl_are_no_code_in_the_crate() {
     // Verilator has read the wrapper. Unit tests check the types, and the slow test compiles them.
-    let (new, printed) = Outside::new("odd-names", HOSTILE, "--top odd");
-    assert!(printed.contains("clock clk, reset rst, 1 in reset"), "{printed}");
+    let (new, _) = Outside::new("odd-names", HOSTILE, "--top odd");
     let wrapper = new.text("rtl/odd_wrapper.sv");
     for line in [".\\use (p::e_t'(use_pin))", ".\\a+b (a_b)", ".\\n\"; (\\n\"; )"] {
         assert!(wrapper.contains(line), "{line}: {wrapper}");
