@@ -58,6 +58,3 @@ impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
         self.out.finish()
     }
 }
-
-#[cfg(test)]
-mod tests;
