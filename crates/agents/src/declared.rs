@@ -164,14 +164,6 @@ fn weights_have_the_agents_and_their_defaults() {
     assert!(serde_json::from_str::<Weights>(r#"{ "registers": { "wrote": 10 } }"#).is_err());
 }
 
-#[test]
-fn reset_is_low() {
-    let mut inputs = Inputs::default();
-    assert!(in_reset(&inputs));
-    inputs.rst_n = verilated::Bits::new(1);
-    assert!(!in_reset(&inputs));
-}
-
 /// Each protocol shows its channels by their ports, in every cycle, and the item on offer.
 #[test]
 fn reports_show_each_channel_with_its_item() {

@@ -387,7 +387,6 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::cell::Cell;
-    use std::io::Seek;
     use std::time::Duration;
     use tempfile::TempDir;
 
@@ -471,25 +470,6 @@ mod tests {
                 obtain(&kept, "a.so", "text", &made);
                 assert_eq!(made.get(), before + 1, "{path:?}");
             }
-        }
-    }
-
-    #[test]
-    fn the_verified_file_stays_open() {
-        let folder = TempDir::new().unwrap();
-        let kept = Kept::new(folder.path(), ALL);
-        let make = |_: &Path, result: &Path| fs::write(result, "text").map_err(Error::io(result));
-        let file = kept.obtain::<Error>("a.so", "", make).unwrap();
-        let again = |hash: &str| KeptFile::again(file.path().to_owned(), hash);
-        let same = again(file.blake3()).unwrap();
-        assert!(again(&"0".repeat(64)).is_err());
-        fs::rename(file.path(), folder.path().join("moved")).unwrap();
-        fs::write(file.path(), "evil").unwrap();
-        assert!(again(file.blake3()).is_err());
-        for file in [&file, &same] {
-            let mut open = file.file().try_clone().unwrap();
-            open.rewind().unwrap();
-            assert_eq!(io::read_to_string(open).unwrap(), "text");
         }
     }
 

@@ -388,23 +388,6 @@ mod tests {
     }
 
     #[test]
-    fn bounds_may_be_negative() {
-        for (line, width) in [
-            ("VL_IN8(&a,3,-4);", 8),
-            ("VL_IN8(&a,-1,-8);", 8),
-            ("VL_IN8(&a,0,-1);", 2),
-            ("VL_INW(&a,-1,-100,4);", 100),
-            ("VL_IN8(&a,11,4);", 8),
-        ] {
-            assert_eq!(
-                Declaration::of(line),
-                Declaration::Vector(Direction::Input, port("a", width)),
-                "{line}"
-            );
-        }
-    }
-
-    #[test]
     fn only_an_observing_top_has_ports_of_its_own() {
         let header = "// PORTS\n VL_IN8(&clk,0,0);\n VL_OUT64(&cosim_dut_state,63,0);\n";
         let ports = Ports::parse(header, OBSERVING_TOP, &Clock::default()).unwrap();

@@ -20,20 +20,6 @@ fn reasons(before: &str, text: &str) -> Vec<Unprovable> {
 /// Whether such a module is refused, by Verilator itself if not before.
 fn is_refused(before: &str, text: &str) -> bool {
     match examined(before, text) {
-        Ok(found) if std::env::var_os("SHOW").is_some() => {
-            println!("-- {before} {text}");
-            for f in &found {
-                println!("       {}", f.what);
-            }
-            !found.is_empty()
-        }
-        Ok(found) if std::env::var_os("SHOW").is_some() => {
-            println!("-- {before} {text}");
-            for f in &found {
-                println!("       {}", f.what);
-            }
-            !found.is_empty()
-        }
         Ok(found) => !found.is_empty() && found.iter().all(|one| one.place.is_some()),
         Err(error) => matches!(error, Error::Verilate { .. }),
     }
