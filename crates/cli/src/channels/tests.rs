@@ -18,84 +18,9 @@ fn line(channel: &Channel) -> String {
     format!("{kind} {} {{{}}} {} {ready}", channel.name, fields.join(" "), channel.valid.text())
 }
 
-fn lines(inputs: &[(&str, u32)], outputs: &[(&str, u32)]) -> Vec<String> {
-    let channels = Channels::of(&ports(inputs, outputs), &["clk", "rst"]);
-    channels.channels.iter().map(line).collect()
-}
-
-#[test]
-fn valid_and_ready_make_a_channel_of_the_ports_with_its_name() {
-    let found = lines(
-        &[("rst", 1), ("push_valid", 1), ("push_data", 8), ("push_last", 1), ("pop_ready", 1)],
-        &[("push_ready", 1), ("pop_valid", 1), ("pop_data", 8), ("level", 3)],
-    );
-    let expected = [
-        "source push {data=push_data last=push_last} push_valid push_ready",
-        "sink pop {data=pop_data} pop_valid pop_ready",
-    ];
-    assert_eq!(found, expected);
-}
-
-#[test]
-fn endings_of_direction_and_missing_prefixes_are_understood() {
-    let found = lines(
-        &[("valid_i", 1), ("data_i", 8), ("ready_i", 1)],
-        &[("ready_o", 1), ("valid_o", 1), ("data_o", 8)],
-    );
-    let expected =
-        ["source input {data=data_i} valid_i ready_o", "sink output {data=data_o} valid_o ready_i"];
-    assert_eq!(found, expected);
-}
-
-#[test]
-fn streams_have_no_underscore_before_valid() {
-    let found = lines(
-        &[("s_axis_tvalid", 1), ("s_axis_tdata", 32), ("s_axis_tlast", 1)],
-        &[("s_axis_tready", 1)],
-    );
-    let expected =
-        "source s_axis {tdata=s_axis_tdata tlast=s_axis_tlast} s_axis_tvalid s_axis_tready";
-    assert_eq!(found, [expected]);
-}
-
-#[test]
-fn a_fifo_with_flags_has_inverted_handshakes() {
-    let found = lines(
-        &[("wr_en", 1), ("rd_en", 1), ("din", 16)],
-        &[("full", 1), ("empty", 1), ("dout", 16)],
-    );
-    assert_eq!(found, ["source push {data=din} wr_en !full", "sink pop {data=dout} !empty rd_en"]);
-}
-
-#[test]
-fn a_name_that_only_begins_with_a_channel_is_no_payload() {
-    let found = lines(
-        &[("b_valid", 1), ("b_data", 8), ("big", 40), ("awvalid", 1), ("awaddr", 8)],
-        &[("b_ready", 1), ("awready", 1)],
-    );
-    let expected =
-        ["source aw {addr=awaddr} awvalid awready", "source b {data=b_data} b_valid b_ready"];
-    assert_eq!(found, expected);
-}
-
-#[test]
-fn requests_and_grants_are_channels() {
-    let found = lines(&[("req", 1), ("addr", 8)], &[("gnt", 1)]);
-    assert_eq!(found, ["source input {addr=addr} req gnt"]);
-}
-
-#[test]
-fn enables_of_writer_and_reader_differ_by_their_direction() {
-    let found = lines(
-        &[("w_en", 1), ("w_data", 8), ("r_en", 1)],
-        &[("w_rdy", 1), ("r_rdy", 1), ("r_data", 8)],
-    );
-    assert_eq!(found, ["source w {data=w_data} w_en w_rdy", "sink r {data=r_data} r_rdy r_en"]);
-}
-
 /// The channels of ports in one line: inputs, `/`, outputs; a port has one bit unless `:` and
 /// its width follow.
-fn found(ports: &str) -> Vec<String> {
+fn found(text: &'static str) -> Vec<String> {
     let side = |side: &'static str| -> Vec<(&'static str, u32)> {
         let port = |port: &'static str| match port.split_once(':') {
             Some((name, width)) => (name, width.parse().unwrap()),
@@ -103,16 +28,50 @@ fn found(ports: &str) -> Vec<String> {
         };
         side.split_whitespace().map(port).collect()
     };
-    let (inputs, outputs) = ports.to_owned().leak().split_once('/').unwrap();
-    lines(&side(inputs), &side(outputs))
+    let (inputs, outputs) = text.split_once('/').unwrap();
+    let channels = Channels::of(&ports(&side(inputs), &side(outputs)), &["clk", "rst"]);
+    channels.channels.iter().map(line).collect()
 }
 
 #[test]
 fn usual_names_of_handshakes_are_recognized() {
     for (ports, expected) in [
         (
+            "rst push_valid push_data:8 push_last pop_ready / push_ready pop_valid pop_data level",
+            &[
+                "source push {data=push_data last=push_last} push_valid push_ready",
+                "sink pop {data=pop_data} pop_valid pop_ready",
+            ][..],
+        ),
+        (
+            "valid_i data_i:8 ready_i / ready_o valid_o data_o:8",
+            &[
+                "source input {data=data_i} valid_i ready_o",
+                "sink output {data=data_o} valid_o ready_i",
+            ],
+        ),
+        (
+            "s_axis_tvalid s_axis_tdata:32 s_axis_tlast / s_axis_tready",
+            &["source s_axis {tdata=s_axis_tdata tlast=s_axis_tlast} s_axis_tvalid s_axis_tready"],
+        ),
+        (
+            "wr_en rd_en din:16 / full empty dout:16",
+            &["source push {data=din} wr_en !full", "sink pop {data=dout} !empty rd_en"],
+        ),
+        // A name that only begins with that of a channel is no payload.
+        (
+            "b_valid b_data:8 big:40 awvalid awaddr:8 / b_ready awready",
+            &["source aw {addr=awaddr} awvalid awready", "source b {data=b_data} b_valid b_ready"],
+        ),
+        ("req addr:8 / gnt", &["source input {addr=addr} req gnt"]),
+        // Enables of writer and reader differ by their direction.
+        (
+            "w_en w_data:8 r_en / w_rdy r_rdy r_data:8",
+            &["source w {data=w_data} w_en w_rdy", "sink r {data=r_data} r_rdy r_en"],
+        ),
+        (
             "S_AXI_AWVALID S_AXI_AWADDR:8 / S_AXI_AWREADY",
-            &["source s_axi_aw {addr=S_AXI_AWADDR} S_AXI_AWVALID S_AXI_AWREADY"][..],
+            &["source s_axi_aw {addr=S_AXI_AWADDR} S_AXI_AWVALID S_AXI_AWREADY"],
         ),
         (
             "i_wr i_data:8 i_rd / o_full o_empty o_data:8",
