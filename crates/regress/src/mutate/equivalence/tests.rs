@@ -19,6 +19,25 @@ const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg 
     assign z = all[n];
     endmodule";
 
+/// A session with RTL, and all its mutations.
+fn mutated_rtl(text: &str) -> (YosysSession, Vec<Mutation>) {
+    let session = YosysSession::of_verilog(text);
+    begin(&session, &[]).unwrap();
+    let mutations = chosen(&session, 1000, 1, None).unwrap();
+    (session, mutations)
+}
+
+const RESET: Option<(&str, bool)> = Some(("rst", true));
+
+/// A checker without properties.
+fn checker<'a>(
+    session: &'a YosysSession,
+    mutations: &[Mutation],
+    reset: Option<(&'static str, bool)>,
+) -> EquivalenceChecker<'a> {
+    EquivalenceChecker::of(session, mutations, None, |_| Ok(None), "clk", reset).unwrap().unwrap()
+}
+
 /// Whether there is a proof; it must have a certificate.
 fn is_certified(shown: Option<Certificate>) -> bool {
     let is_there = shown.as_ref().is_none_or(Certificate::is_there);
@@ -54,9 +73,7 @@ fn differing(session: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
 
 #[test]
 fn the_checker_agrees_with_the_verilog_of_each_mutant() {
-    let session = YosysSession::of_verilog(CHOICE);
-    begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
+    let (session, mut mutations) = mutated_rtl(CHOICE);
     // Cases that may overlap, and an index beyond a signal.
     mutations.retain(|Mutation { cell, port, .. }| match port.as_str() {
         "S" => true,
@@ -65,36 +82,22 @@ fn the_checker_agrees_with_the_verilog_of_each_mutant() {
         _ => false,
     });
     mutations.truncate(60);
-    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", None)
-        .unwrap()
-        .unwrap();
+    let checker = checker(&session, &mutations, None);
     let differing = differing(&session, &mutations);
     let mut same = 0;
     for mutation in &mutations {
         let verdict = checker.rule(mutation.id).unwrap();
+        let is_same = !differing.contains(&mutation.id);
+        let words = mutation.words();
+        match is_same {
+            true => assert!(matches!(verdict, EquivalenceVerdict::Equivalent(_)), "{words}"),
+            false => assert!(matches!(verdict, EquivalenceVerdict::Differs(_)), "{words}"),
+        }
+        same += u32::from(is_same);
         // The cheap checks agree.
         let later = || checker.later(mutation.id).unwrap();
-        if checker.soon(mutation.id).unwrap().or_else(later).is_some() {
-            assert!(
-                matches!(verdict, EquivalenceVerdict::Equivalent(_)),
-                "{verdict:?}: {}",
-                mutation.words()
-            );
-        }
-        if differing.contains(&mutation.id) {
-            assert!(
-                matches!(verdict, EquivalenceVerdict::Differs(_)),
-                "{verdict:?}: {}",
-                mutation.words()
-            );
-        } else {
-            same += 1;
-            assert!(
-                matches!(verdict, EquivalenceVerdict::Equivalent(_)),
-                "{verdict:?}: {}",
-                mutation.words()
-            );
-        }
+        let is_shown = checker.soon(mutation.id).unwrap().or_else(later).is_some();
+        assert!(is_same || !is_shown, "{words}");
     }
     assert!((1..40).contains(&same), "{same} are the same");
     let makes_two_hot = |mutation: &&Mutation| {
@@ -106,15 +109,13 @@ fn the_checker_agrees_with_the_verilog_of_each_mutant() {
 
 #[test]
 fn no_clock_is_mutated_and_one_from_elsewhere_is_undecided() {
-    let session = YosysSession::of_verilog(
+    let (session, mut mutations) = mutated_rtl(
         "module top(input clk, input [1:0] a, output reg y, output z);
          reg [1:0] m [0:1];
          always @(posedge clk) begin m[a[0]] <= a; y <= a[1] & a[0]; end
          assign z = m[0][1];
          endmodule",
     );
-    begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
     assert!(mutations.iter().all(|mutation| mutation.port != "CLK"));
     let at = |mutations: &[Mutation], port: &str| {
         mutations.iter().find(|m| m.port == port && m.mode == Mode::Inv).cloned().unwrap()
@@ -122,9 +123,7 @@ fn no_clock_is_mutated_and_one_from_elsewhere_is_undecided() {
     let register = at(&mutations, "Q");
     let id = mutations.len() as u32 + 1;
     mutations.push(Mutation { id, port: "CLK".to_owned(), ..register });
-    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", None)
-        .unwrap()
-        .unwrap();
+    let checker = checker(&session, &mutations, None);
     for mutation in &mutations {
         let is_apart = checker.apart(mutation.id).is_some();
         assert_eq!(is_apart, mutation.id == id, "{}", mutation.words());
@@ -144,13 +143,8 @@ const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
 
 #[test]
 fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
-    let session = YosysSession::of_verilog(NEVER_THREE);
-    begin(&session, &[]).unwrap();
-    let mutations = chosen(&session, 1000, 1, None).unwrap();
-    let reset = Some(("rst", true));
-    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
-        .unwrap()
-        .unwrap();
+    let (session, mutations) = mutated_rtl(NEVER_THREE);
+    let checker = checker(&session, &mutations, RESET);
     let of = |signal: &str| -> Vec<u32> {
         let is_it = |m: &&Mutation| {
             m.signal.as_deref() == Some(signal) && m.port == "Q" && m.mode == Mode::Inv
@@ -188,7 +182,7 @@ fn mutated(mutation: &Mutation, value: u32) -> u32 {
 /// steps is not.
 #[test]
 fn another_order_of_counting_is_shown_to_be_the_same() {
-    let session = YosysSession::of_verilog(
+    let (session, mut mutations) = mutated_rtl(
         "module top(input clk, input rst, input go, input [7:0] a, output reg tick, output reg [7:0] sum);
          reg [4:0] t; reg busy;
          wire [4:0] t_d = busy ? t + 5'd1 : 5'd0;
@@ -202,16 +196,11 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
            end
          endmodule",
     );
-    begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
     mutations.retain(|mutation| {
         let is_of = |name| mutation.signal.as_ref().is_some_and(|signal| signal.starts_with(name));
         is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
     });
-    let reset = Some(("rst", true));
-    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
-        .unwrap()
-        .unwrap();
+    let checker = checker(&session, &mutations, RESET);
     let mut same = 0;
     for mutation in &mutations {
         let seen = |held| mutated(mutation, held);
@@ -235,7 +224,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
 /// a simulation of both differs.
 #[test]
 fn a_timer_that_stands_still_is_decided_with_its_control() {
-    let session = YosysSession::of_verilog(
+    let (session, mut mutations) = mutated_rtl(
         "module top(input clk, input rst, input go, output reg tick);
          reg [4:0] t, t_d; reg on;
          wire last = on && t == 31;
@@ -253,16 +242,11 @@ fn a_timer_that_stands_still_is_decided_with_its_control() {
            end
          endmodule",
     );
-    begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
     mutations.retain(|mutation| {
         let is_timer = mutation.signal.as_ref().is_some_and(|signal| signal.starts_with("t_d["));
         is_timer && mutation.port == "D"
     });
-    let reset = Some(("rst", true));
-    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
-        .unwrap()
-        .unwrap();
+    let checker = checker(&session, &mutations, RESET);
     let mut same = 0;
     for mutation in &mutations {
         let stored = |value| mutated(mutation, value);
@@ -295,7 +279,7 @@ fn a_timer_that_stands_still_is_decided_with_its_control() {
 /// The flag of a word counts where its number is 2. Elsewhere it is 0, which has no visible effect.
 #[test]
 fn memory_words_with_the_same_abstraction_are_equivalent() {
-    let session = YosysSession::of_verilog(
+    let (session, mut mutations) = mutated_rtl(
         "module top(input clk, input rst, input we, input [1:0] to, at, input [2:0] d, output y, output [1:0] z);
          reg [2:0] m [0:3];
          wire flag = d[2] & d[1:0] == 2;
@@ -305,18 +289,12 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
          assign z = w[1:0];
          endmodule",
     );
-    begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
     mutations.retain(|mutation| mutation.port != "CLK");
-    let reset = Some(("rst", true));
-    let checker = || {
-        EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
-            .unwrap()
-            .unwrap()
-    };
     let meaning = "{word[2] & word[1:0] == 2'd2, word[1:0]}";
     let meaning = WordAbstraction { memory: "m", width: 3, meaning };
-    let (plain, checker) = (checker(), checker().with_word_abstractions(&[meaning]).unwrap());
+    let plain = checker(&session, &mutations, RESET);
+    let known_words = checker(&session, &mutations, RESET);
+    let checker = known_words.with_word_abstractions(&[meaning]).unwrap();
     let whole = checker.whole().unwrap().unwrap();
     let (mut more, mut near) = (0, 0);
     let by_word = |checker: &EquivalenceChecker<'_>, id, hops: Option<usize>| {
@@ -342,19 +320,15 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     assert!(near >= more, "{near} of {more}");
     // This abstraction omits a bit that has an effect.
     let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
-    let wrong = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
-        .unwrap()
-        .unwrap();
-    let wrong = wrong.with_word_abstractions(&[meaning]).unwrap();
+    let wrong =
+        self::checker(&session, &mutations, RESET).with_word_abstractions(&[meaning]).unwrap();
     let is_shown = |id| [None, Some(0), Some(2)].into_iter().any(|hops| by_word(&wrong, id, hops));
     assert!(mutations.iter().all(|mutation| !is_shown(mutation.id)));
 }
 
 #[test]
 fn only_proved_properties_strengthen_the_checker() {
-    let session = YosysSession::of_verilog(NEVER_THREE);
-    begin(&session, &[]).unwrap();
-    let mutations = chosen(&session, 1000, 1, None).unwrap();
+    let (session, mutations) = mutated_rtl(NEVER_THREE);
     let text = format!(
         "module {TOP}(input clk, input rst, input a, input [63:0] {SELECT}, output y,
            output {NEVER}0, output {NEVER}1);
@@ -375,18 +349,15 @@ fn only_proved_properties_strengthen_the_checker() {
             assumes: false,
         }))
     };
-    let reset = Some(("rst", true));
     let checker =
-        EquivalenceChecker::of(&session, &mutations, None, monitor, "clk", reset).unwrap().unwrap();
+        EquivalenceChecker::of(&session, &mutations, None, monitor, "clk", RESET).unwrap().unwrap();
     let held: Vec<bool> =
         checker.property_range().map(|place| checker.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);
     let checker = checker.with_proved(vec![0]);
     assert_eq!(checker.proved, [format!("{NEVER}0")]);
     // The results are the same with and without it.
-    let plain = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
-        .unwrap()
-        .unwrap();
+    let plain = self::checker(&session, &mutations, RESET);
     for Mutation { id, .. } in mutations.iter().step_by(7) {
         let [with, without] = [&checker, &plain].map(|checker| {
             checker.at_once(*id).is_some()
