@@ -143,9 +143,8 @@ pub fn is_explained(group: &Group, earlier: &[Group]) -> bool {
 mod tests {
     use super::*;
     use crate::run::Evidence;
-    use cosim_harness::harness::Signature;
+    use crate::run::groups::group_of;
     use serde_json::json;
-    use std::collections::BTreeMap;
 
     fn group(state: &str, differs: &[&str], count: u64) -> Group {
         let verdict: Verdict = serde_json::from_value(json!({
@@ -159,27 +158,7 @@ mod tests {
             "differs": differs,
         }))
         .expect("a verdict");
-        Group {
-            signature: Signature::of(&verdict).expect("a failure"),
-            count,
-            first: Evidence {
-                case: String::new(),
-                verdict,
-                judgement: None,
-                vector: None,
-                original: None,
-                packets: 0,
-                cycles: 0,
-                notes: Vec::new(),
-            },
-            waived: None,
-            waves: None,
-            explanation: None,
-            variants: Vec::new(),
-            further_rules: BTreeMap::new(),
-            suspects: Vec::new(),
-            first_cases: Vec::new(),
-        }
+        group_of(verdict, count)
     }
 
     fn reported(groups: &[Group]) -> Vec<(String, u64, usize)> {

@@ -86,6 +86,34 @@ pub struct Variant {
     pub first: Evidence,
 }
 
+/// A group without evidence.
+#[cfg(test)]
+pub(super) fn group_of(verdict: Verdict, count: u64) -> Group {
+    let signature = Signature::of(&verdict).expect("a failure");
+    let first = Evidence {
+        case: String::new(),
+        verdict,
+        judgement: None,
+        vector: None,
+        original: None,
+        packets: 0,
+        cycles: 0,
+        notes: Vec::new(),
+    };
+    Group {
+        signature,
+        count,
+        first,
+        waived: None,
+        waves: None,
+        explanation: None,
+        suspects: Vec::new(),
+        variants: Vec::new(),
+        further_rules: BTreeMap::new(),
+        first_cases: Vec::new(),
+    }
+}
+
 /// Finishes the grouping once all failures of a run are known. If the ports and fields of a group
 /// are the union of those of other groups in the same state, its failures are combinations of
 /// theirs. It is merged into the first of them.

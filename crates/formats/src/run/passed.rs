@@ -58,36 +58,12 @@ pub fn uses(waivers: &[Waiver], groups: &[Group]) -> Vec<WaiverUse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Evidence;
     use crate::run::Moment;
-    use cosim_harness::harness::{Signature, Verdict};
-    use std::collections::BTreeMap;
+    use crate::run::groups::group_of;
+    use cosim_harness::harness::Verdict;
 
     fn group(state: &str, count: u64) -> Group {
-        let verdict = Verdict::Hang { cycle: Some(3), state: state.to_owned() };
-        let signature = Signature::of(&verdict).unwrap();
-        let first = Evidence {
-            case: "b/p/s/0".to_owned(),
-            verdict,
-            judgement: None,
-            vector: None,
-            original: None,
-            packets: 1,
-            cycles: 3,
-            notes: Vec::new(),
-        };
-        Group {
-            signature,
-            count,
-            first,
-            waived: None,
-            waves: None,
-            explanation: None,
-            variants: Vec::new(),
-            further_rules: BTreeMap::new(),
-            suspects: Vec::new(),
-            first_cases: Vec::new(),
-        }
+        group_of(Verdict::Hang { cycle: Some(3), state: state.to_owned() }, count)
     }
 
     fn waiver(group: &Group, expires: &str) -> Waiver {
