@@ -151,7 +151,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let exit = worst(proofs.iter().map(Proof::exit));
     if let Some(proof) = proofs.first() {
-        Certainty::warn_without(proof.solver.as_deref());
+        Certainty::warn_without(proof.subject.solver.as_deref());
     }
     if arguments.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);

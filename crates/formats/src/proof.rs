@@ -23,13 +23,9 @@ pub const INTERRUPTED: &str = "the command was interrupted";
 /// Folder of vectors that violate properties.
 pub const VECTORS: RunFolder = RunFolder::Failures;
 
-/// The proofs of a block.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Proof {
-    /// The name of the format.
-    format: String,
-    /// The version of the format.
-    version: u64,
+/// What the proofs of a block are about.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ProofSubject {
     /// The tool's version.
     pub tool: String,
     /// The tool's build.
@@ -58,38 +54,23 @@ pub struct Proof {
     /// Whether properties pass that are only believed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accept_believed: bool,
+}
+
+/// The proofs of a block.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// The name of the format.
+    format: String,
+    /// The version of the format.
+    version: u64,
+    /// What the proofs are about.
+    #[serde(flatten)]
+    pub subject: ProofSubject,
     /// The proofs of each profile.
     pub profiles: Vec<ProfileProof>,
     /// The BLAKE3 hash of all bytes before this line. Only the file contains it.
     #[serde(skip_serializing)]
     checksum: String,
-}
-
-/// What the proofs of a block are about.
-#[derive(Debug, Clone, Default)]
-pub struct ProofSubject {
-    /// See [`Proof::tool`].
-    pub tool: String,
-    /// See [`Proof::build`].
-    pub build: String,
-    /// See [`Proof::yosys`].
-    pub yosys: String,
-    /// See [`Proof::solver`].
-    pub solver: Option<String>,
-    /// See [`Proof::rtl`].
-    pub rtl: String,
-    /// See [`Proof::given`].
-    pub given: Rtl,
-    /// See [`Proof::block`].
-    pub block: String,
-    /// See [`Proof::only`].
-    pub only: Option<String>,
-    /// See [`Proof::x`].
-    pub x: bool,
-    /// See [`Proof::accept_bounded`].
-    pub accept_bounded: Option<u32>,
-    /// See [`Proof::accept_believed`].
-    pub accept_believed: bool,
 }
 
 /// The proofs of a block under one set of parameters.
@@ -181,24 +162,8 @@ impl fmt::Display for Counts {
 impl Proof {
     /// The proofs of a block.
     pub fn new(subject: ProofSubject, profiles: Vec<ProfileProof>) -> Self {
-        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, x, .. } = subject;
-        Self {
-            format: FORMAT.name.to_owned(),
-            version: FORMAT.version,
-            tool,
-            build,
-            yosys,
-            solver,
-            rtl,
-            given,
-            block,
-            only,
-            x,
-            accept_bounded: subject.accept_bounded,
-            accept_believed: subject.accept_believed,
-            profiles,
-            checksum: String::new(),
-        }
+        let (format, version) = (FORMAT.name.to_owned(), FORMAT.version);
+        Self { format, version, subject, profiles, checksum: String::new() }
     }
 
     /// Reads the proofs in a result folder.
@@ -226,7 +191,8 @@ impl Proof {
 
     /// The results that count although they are not certain.
     pub fn accepted(&self) -> Accepted {
-        Accepted { bounded: self.accept_bounded, believed: self.accept_believed }
+        let ProofSubject { accept_bounded, accept_believed, .. } = self.subject;
+        Accepted { bounded: accept_bounded, believed: accept_believed }
     }
 
     fn holds_if(&self, accepted: Accepted) -> bool {
@@ -264,17 +230,18 @@ impl Proof {
         let mut text = String::new();
         let all = || self.profiles.iter().flat_map(|profile| &profile.properties);
         let result = self.verdict();
-        let only = self.only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
+        let only =
+            self.subject.only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
         let _ = writeln!(
             text,
             "{result}  {}: {} {}{only}: {}; RTL {}, {}, {}",
-            self.block,
+            self.subject.block,
             all().count(),
             if all().count() == 1 { "property" } else { "properties" },
             Counts::of([self]),
-            self.rtl,
-            self.yosys,
-            self.solver.as_deref().unwrap_or("without a second solver")
+            self.subject.rtl,
+            self.subject.yosys,
+            self.subject.solver.as_deref().unwrap_or("without a second solver")
         );
         for ProfileProof { profile, properties, because } in &self.profiles {
             let _ = writeln!(text, "\nprofile {profile}");
@@ -373,7 +340,7 @@ mod tests {
         ] {
             let mut proof = proof(&all, None);
             assert_eq!((proof.exit(), proof.holds()), (exit, exit == 0), "{all:?}");
-            proof.accept_believed = true;
+            proof.subject.accept_believed = true;
             assert_eq!((proof.exit(), proof.holds()), (accepted, accepted == 0), "{all:?}");
             // A believed result stays one.
             assert_eq!(proof.text().contains("  believed "), all.contains(&believed()));

@@ -102,7 +102,7 @@ struct MatrixCell {
 /// # Errors
 /// [`Error::Environment`] if the template fails.
 pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, Error> {
-    let block = blocks.find(&proof.block);
+    let block = blocks.find(&proof.subject.block);
     let all = proof.profiles.iter();
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
     let mut rows: Vec<Row<'_>> =
@@ -156,10 +156,10 @@ pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, 
         Fact::new(count.to_string(), word).tone(tone, bad)
     };
     let head = Head {
-        title: format!("{result}: proof of {}", proof.block),
+        title: format!("{result}: proof of {}", proof.subject.block),
         verdict: result.to_owned(),
         tone,
-        heading: format!("{}, proof", proof.block),
+        heading: format!("{}, proof", proof.subject.block),
         about: about.to_owned(),
         facts: counts.into_iter().map(fact).collect(),
         command: Some(command(proof)),
@@ -249,22 +249,22 @@ fn severity(word: &str) -> u8 {
 /// The command that repeats the proof.
 fn command(proof: &Proof) -> String {
     let mut words = vec![program::called()];
-    words.extend(["prove", "--block", &proof.block].map(str::to_owned));
+    words.extend(["prove", "--block", &proof.subject.block].map(str::to_owned));
     let profiles: Vec<&str> = proof.profiles.iter().map(|one| one.profile.as_str()).collect();
     words.extend(["--fixes".to_owned(), profiles.join(",")]);
-    if let Some(only) = &proof.only {
+    if let Some(only) = &proof.subject.only {
         words.extend(["--only".to_owned(), only.clone()]);
     }
-    if proof.x {
+    if proof.subject.x {
         words.push("--x".to_owned());
     }
-    if let Some(depth) = proof.accept_bounded {
+    if let Some(depth) = proof.subject.accept_bounded {
         words.extend(["--accept-bounded".to_owned(), depth.to_string()]);
     }
-    if proof.accept_believed {
+    if proof.subject.accept_believed {
         words.push("--accept-believed".to_owned());
     }
-    words.extend(proof.given.arguments());
+    words.extend(proof.subject.given.arguments());
     command_line(&words)
 }
 
@@ -286,7 +286,7 @@ fn row<'a>(
     let replay = |vector: &RunFile| {
         let mut words = vec![program::called(), "explain".to_owned()];
         words.push(paths::word(&vector.path(folder)));
-        words.extend(proof.given.arguments());
+        words.extend(proof.subject.given.arguments());
         command_line(&words)
     };
     let next = match shown {

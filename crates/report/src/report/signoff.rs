@@ -119,7 +119,9 @@ impl SignOff {
             .iter()
             .map(|(folder, one)| (*folder, &one.run.block, &one.run.rtl))
             .chain(mutants.iter().map(|(folder, one)| (*folder, &one.run.block, &one.run.rtl)))
-            .chain(proofs.iter().map(|(folder, one)| (*folder, &one.block, &one.rtl)));
+            .chain(
+                proofs.iter().map(|(folder, one)| (*folder, &one.subject.block, &one.subject.rtl)),
+            );
         for (folder, of_block, of_rtl) in all {
             if (of_block, of_rtl) != (&name, &rtl) {
                 return Err(Error::File {

@@ -178,9 +178,10 @@ fn mutants(folder: &Path, results: &Results) -> Option<String> {
 /// The proofs in a folder, if they are of the same block and RTL.
 fn proofs(folder: &Path, results: &Results) -> Option<String> {
     let proof = has(folder, PROOF).then(|| Proof::read(folder).ok())??;
-    let is_same = proof.block == results.run.block && proof.rtl == results.run.rtl;
+    let is_same = proof.subject.block == results.run.block && proof.subject.rtl == results.run.rtl;
     let Counts { proved, believed, bounded, failed, .. } = Counts::of([&proof]);
-    let only = proof.only.map_or_else(String::new, |only| format!(", of those with {only}"));
+    let only =
+        proof.subject.only.map_or_else(String::new, |only| format!(", of those with {only}"));
     is_same.then(|| {
         format!("{proved} proved, {believed} {BELIEVED}, {bounded} bounded, {failed} failed{only}")
     })
