@@ -14,7 +14,6 @@ use crate::portfolio::Attempt;
 use cosim_base::error::Error;
 use cosim_rtl::answers::CacheLookup;
 use cosim_rtl::yosys::YosysSession;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -56,7 +55,7 @@ pub struct EngineRun {
 }
 
 /// The command of an engine that decided a query, and its depth.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decider {
     /// The engine with its command, such as `ABC pdr`; `structure` if no engine was needed.
     pub engine: String,

@@ -8,7 +8,6 @@ use cosim_block::program;
 use cosim_harness::harness::{
     BlockInfo, Facts, Parameters, Properties, Role, StableChannel, TransitionProperty,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use verilated::Port;
@@ -21,7 +20,7 @@ pub const TOP: &str = "cosim_monitor";
 const STATE: &str = "cosim_state";
 
 /// The kind of a property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Payload is 0 while its valid or enable is 0.

@@ -33,7 +33,6 @@ use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,9 +54,7 @@ const OFFER: &str = "cosim_offer_";
 const LOOP: &str = "its network has a combinational loop";
 
 /// What a proof assumes about the environment.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assumption {
     /// Nothing: inputs are unconstrained.
@@ -67,7 +64,7 @@ pub enum Assumption {
 }
 
 /// How memories are modelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memories {
     /// The RTL has no memories.
@@ -113,7 +110,7 @@ pub struct Accepted {
 }
 
 /// The result for a property.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum PropertyStatus {
     /// It holds in every reachable cycle.

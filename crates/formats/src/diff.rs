@@ -24,7 +24,7 @@ pub const VECTORS: RunFolder = RunFolder::Failures;
 pub const UNDECIDED: u8 = 4;
 
 /// One of the two RTLs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffSide {
     /// The RTL as typed.
     pub named: String,
@@ -38,7 +38,7 @@ pub struct DiffSide {
 }
 
 /// What shows that both RTLs are equivalent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The preprocessed text is the same.
@@ -62,7 +62,7 @@ pub enum Inputs {
 }
 
 /// Whether the inputs that show a difference are legal traffic.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Legality {
     /// Whether they are.
     pub is_legal: bool,
@@ -75,7 +75,7 @@ pub struct Legality {
 }
 
 /// Inputs that make an output differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownDifference {
     /// The case, vector or search that found the inputs.
     pub found_by: String,
@@ -99,7 +99,7 @@ pub struct ShownDifference {
 }
 
 /// The result for a profile.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum DiffVerdict {
     /// No output differs.
@@ -139,7 +139,7 @@ pub enum DiffVerdict {
 }
 
 /// A step of the comparison.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffStep {
     /// What was tried.
     pub step: String,
@@ -148,7 +148,7 @@ pub struct DiffStep {
 }
 
 /// The comparison under one set of parameters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileDiff {
     /// The profile.
     pub profile: String,
@@ -160,7 +160,7 @@ pub struct ProfileDiff {
 }
 
 /// What was compared.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DiffSubject {
     /// The tool's version.
     pub tool: String,
@@ -185,7 +185,7 @@ pub struct DiffSubject {
 }
 
 /// The comparison of two RTLs of a block.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Diff {
     /// The name of the format.
     format: String,

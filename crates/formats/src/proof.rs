@@ -9,7 +9,6 @@ use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::BELIEVED;
 use cosim_formal::engine::Decider;
 use cosim_formal::prove::{Accepted, Kind, PropertyStatus};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 use std::path::Path;
@@ -24,7 +23,7 @@ pub const INTERRUPTED: &str = "the command was interrupted";
 pub const VECTORS: RunFolder = RunFolder::Failures;
 
 /// What the proofs of a block are about.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ProofSubject {
     /// The tool's version.
     pub tool: String,
@@ -57,7 +56,7 @@ pub struct ProofSubject {
 }
 
 /// The proofs of a block.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Proof {
     /// The name of the format.
     format: String,
@@ -74,7 +73,7 @@ pub struct Proof {
 }
 
 /// The proofs of a block under one set of parameters.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProfileProof {
     /// The profile.
     pub profile: String,
@@ -86,7 +85,7 @@ pub struct ProfileProof {
 }
 
 /// A property and its result.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PropertyResult {
     /// The kind of property.
     pub kind: Kind,
