@@ -31,7 +31,7 @@ struct BlockEntry {
     /// Default number of cases of each profile and scenario.
     cases: u64,
     profiles: Vec<ProfileEntry>,
-    parameters: Vec<ParameterEntry>,
+    parameters: &'static [Parameter],
     scenarios: Vec<Named>,
     rules: Vec<Named>,
     /// Coverage groups: the rules, then those that the block declares.
@@ -43,16 +43,6 @@ struct ProfileEntry {
     name: String,
     fixes: String,
     parameters: BTreeMap<&'static str, u64>,
-}
-
-#[derive(Serialize)]
-struct ParameterEntry {
-    name: &'static str,
-    about: &'static str,
-    default: u64,
-    least: u64,
-    most: u64,
-    power_of_two: bool,
 }
 
 #[derive(Serialize)]
@@ -78,7 +68,7 @@ impl BlockEntry {
                     parameters: profile.parameters.values().collect(),
                 })
                 .collect(),
-            parameters: block.info().parameters.iter().map(ParameterEntry::new).collect(),
+            parameters: block.info().parameters,
             scenarios: block
                 .info()
                 .scenarios
@@ -93,13 +83,6 @@ impl BlockEntry {
                 .collect(),
             groups: Group::all(block.info()),
         }
-    }
-}
-
-impl ParameterEntry {
-    fn new(parameter: &Parameter) -> Self {
-        let Parameter { name, default, least, most, power_of_two, about } = *parameter;
-        Self { name, about, default, least, most, power_of_two }
     }
 }
 

@@ -13,7 +13,6 @@ use cosim_formats::run::{LostWorkers, OutputLocation, PeakMemory, RunDirectory, 
 use cosim_regress::merge::{self, Merged, Shards};
 use cosim_regress::mutate::merge::GRADING;
 use cosim_regress::regression::{Outcome, WriteFailures};
-use cosim_report::report::RunTiming;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -115,7 +114,7 @@ fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<
 }
 
 /// The combined times of all shards. Seconds are summed, so the speed is the average of a shard.
-fn timing(times: &[RunTiming], cycles: u64) -> Timing {
+fn timing(times: &[Timing], cycles: u64) -> Timing {
     let commits: BTreeSet<&Option<String>> = times.iter().map(|time| &time.commit).collect();
     let one = commits.len() == 1;
     let sandboxes: BTreeSet<&str> =

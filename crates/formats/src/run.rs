@@ -37,7 +37,7 @@ pub use moment::Moment;
 pub use names::{EXPLAINED, VECTORS_PER_GROUP};
 pub use passed::{WaiverUse, has_passed, uses, waive, waived};
 pub use plan::{MOST_CASES, Plan};
-pub use reader::{Entry, EntryCheck, LONGEST_LINE, ProfileResults, Results, RunTiming};
+pub use reader::{Entry, EntryCheck, LONGEST_LINE, ProfileResults, Results};
 pub use results::{Conclusion, RunDirectory, results_schema, runs_in};
 pub use rtl_copy::{RTL_COPY, RtlCopy};
 pub use tally::{ProfileTally, Tally, Totals};

@@ -19,7 +19,7 @@ use cosim_formats::run::{
     CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS, RtlCopy,
     RunDirectory, Tally, Totals,
 };
-use cosim_formats::run::{ProfileResults, Results, RunTiming};
+use cosim_formats::run::{ProfileResults, Results, Timing};
 use cosim_harness::harness::{BlockInfo, Signature, Verdict};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
@@ -57,7 +57,7 @@ pub struct Merged {
     /// The UTC day on which the last shard ended, if the run has waivers.
     pub day: Option<Day>,
     /// Times of the shards.
-    pub times: Vec<RunTiming>,
+    pub times: Vec<Timing>,
 }
 
 /// The runs in folders of shards, by block name if the folders hold several blocks. A folder with
@@ -196,8 +196,8 @@ impl Shards {
                 break;
             }
         }
-        let times = self.shards.iter().map(|shard| RunTiming::read(&shard.folder));
-        let times = times.collect::<Result<Vec<RunTiming>, Error>>()?;
+        let times = self.shards.iter().map(|shard| Timing::read(&shard.folder));
+        let times = times.collect::<Result<Vec<Timing>, Error>>()?;
         let counted = self.header.coverage.then(|| Sources::read(&self.shards[0].folder));
         let sources = counted.transpose()?;
         Ok(Merged { tally, coverage, sources, failures, end, day, times })

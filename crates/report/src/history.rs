@@ -11,7 +11,7 @@ use crate::paths::relative;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::folder_of;
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_formats::run::{End, RESULTS, Results, RunTiming};
+use cosim_formats::run::{End, RESULTS, Results, Timing};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 use serde::Serialize;
@@ -78,7 +78,7 @@ pub struct History {
 pub struct RecordedRun {
     folder: PathBuf,
     results: Results,
-    timing: RunTiming,
+    timing: Timing,
     id: String,
     /// Cases, failed cases and cycles. SQLite has no larger numbers.
     totals: [i64; 3],
@@ -95,7 +95,7 @@ impl RecordedRun {
     /// If the directory cannot be read.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let results = Results::read(folder, |_, _| ())?;
-        let timing = RunTiming::read(folder)?;
+        let timing = Timing::read(folder)?;
         let path = folder.join(RESULTS);
         let hash = hash_of_file(&path).map_err(|error| Error::unreadable(&path, &error))?;
         let hash = hash.chain_update(&timing.ended).finalize();

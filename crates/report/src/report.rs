@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate, problems};
 pub use compare::{Change, Comparison};
-pub use cosim_formats::run::{Entry, ProfileResults, Results, RunTiming};
+pub use cosim_formats::run::{Entry, ProfileResults, Results, Timing};
 pub use inspector::READER;
 pub use reproduce::Reproduce;
 pub use signoff::{RuleEvidence, SignOff, Sources};

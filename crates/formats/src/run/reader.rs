@@ -1,15 +1,13 @@
 //! Reads `results.json` case by case, so that memory does not grow with its length.
 
 use super::passed::has_passed;
-use super::{
-    Day, End, Group, Header, LostWorkers, MOST_CASES, RESULTS, RESULTS_FORMAT, TIMING, Totals,
-};
+use super::{Day, End, Group, Header, MOST_CASES, RESULTS, RESULTS_FORMAT, TIMING, Timing, Totals};
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, open_input, read_input_text};
 use cosim_harness::harness::Verdict;
+use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,30 +52,7 @@ pub struct ProfileResults {
     pub counters: BTreeMap<String, u64>,
 }
 
-/// The contents of `timing.json` that are read back.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct RunTiming {
-    /// When the run ended, in UTC.
-    pub ended: String,
-    /// Wall-clock seconds for running cases.
-    pub seconds: f64,
-    /// Wall-clock seconds for minimising failures and writing waves.
-    pub failures_seconds: f64,
-    /// Cycles compared per second.
-    pub cycles_per_second: f64,
-    /// Number of threads.
-    pub threads: usize,
-    /// The commit that was checked out.
-    pub commit: Option<String>,
-    /// Seconds since the start, and cycles compared until then.
-    pub progress: Vec<(f64, u64)>,
-    /// The sandbox of the models.
-    pub sandbox: Option<String>,
-    /// Workers lost to causes outside the RTL.
-    pub lost_workers: LostWorkers,
-}
-
-impl RunTiming {
+impl Timing {
     /// Reads `timing.json` of a run directory.
     ///
     /// # Errors

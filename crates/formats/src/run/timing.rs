@@ -6,11 +6,12 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 /// The contents of `timing.json`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Timing {
     /// When the run ended, in UTC.
     pub ended: String,
     /// The command line.
+    #[serde(default)]
     pub command: Vec<String>,
     /// Number of threads.
     pub threads: usize,
@@ -20,6 +21,7 @@ pub struct Timing {
     pub failures_seconds: f64,
     /// Cycles compared per second, without the time for failures.
     pub cycles_per_second: f64,
+    #[serde(default)]
     pub peak_memory: PeakMemory,
     /// The git commit of the working directory, if it has one.
     pub commit: Option<String>,
@@ -109,7 +111,7 @@ pub fn commit() -> Option<String> {
 }
 
 /// Peak resident memory in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PeakMemory {
     /// Of this program.
     pub program: Option<u64>,

@@ -13,6 +13,8 @@ use std::ops::RangeInclusive;
 pub struct Parameter {
     /// The name in Verilog and on the command line.
     pub name: &'static str,
+    /// What it sets, in one line.
+    pub about: &'static str,
     /// The default value.
     pub default: u64,
     /// The smallest legal value.
@@ -21,8 +23,6 @@ pub struct Parameter {
     pub most: u64,
     /// Whether only powers of two are legal.
     pub power_of_two: bool,
-    /// What it sets, in one line.
-    pub about: &'static str,
 }
 
 impl Parameter {

@@ -2,7 +2,7 @@
 
 use super::html::percent;
 use super::page::{Fact, Head, Section, Tone, render};
-use super::{Results, RunTiming};
+use super::{Results, Timing};
 use crate::paths::{absolute, href, relative};
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::{COVERAGE, Database};
@@ -129,7 +129,7 @@ impl Comparison {
             });
         }
         let run = |folder: &Path, results: &Results| {
-            let timing = RunTiming::read(folder).ok();
+            let timing = Timing::read(folder).ok();
             let page = absolute(folder).join(HTML);
             ComparedRun {
                 folder: folder.display().to_string(),

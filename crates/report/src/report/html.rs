@@ -12,7 +12,7 @@ use super::runs::{RunLink, links};
 use super::specification::{self, Specification};
 use super::waves::{self, Waves};
 use super::worth::{self, Worth};
-use super::{Reproduce, Results, RunTiming};
+use super::{Reproduce, Results, Timing};
 use crate::history::Run;
 use crate::paths;
 use cosim_base::error::Error;
@@ -44,7 +44,7 @@ struct Page<'a> {
     reason: Option<&'static str>,
     /// Whether sections behind the failures are folded.
     is_red: bool,
-    timing: Option<RunTiming>,
+    timing: Option<Timing>,
     plot: Option<String>,
     groups: Vec<Failure<'a>>,
     /// The files of the RTL, for the source beside waves.
@@ -160,7 +160,7 @@ pub fn page(
     blocks: Blocks<'_>,
 ) -> Result<String, Error> {
     let block = blocks.find(&results.run.block);
-    let timing = RunTiming::read(folder).ok();
+    let timing = Timing::read(folder).ok();
     let specification = block.and_then(specification::of);
     let hits: Vec<(&str, &BTreeMap<String, u64>)> =
         results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();

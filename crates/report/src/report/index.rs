@@ -2,7 +2,7 @@
 
 use super::html::percent;
 use super::page::{Fact, Head, Section, Tone, grouped, render};
-use super::{Results, RunTiming, runs};
+use super::{Results, Timing, runs};
 use crate::history::{History, Run};
 use crate::paths::{absolute, href, relative};
 use cosim_base::error::Error;
@@ -109,7 +109,7 @@ fn row(
             failure: None,
         });
     };
-    let timing = RunTiming::read(run).ok();
+    let timing = Timing::read(run).ok();
     let coverage = run.join(COVERAGE);
     let coverage = match coverage.exists() {
         false => String::new(),
