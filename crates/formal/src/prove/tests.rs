@@ -22,92 +22,72 @@ const RTL: &str =
     assign kept = written[1] ? memory[d[1]] : 0;
 endmodule";
 
-/// Proves that none of these expressions over the ports is ever 1, under an assumption.
-fn found(bad: &[&str], assumption: &str) -> Vec<ProofOutcome> {
-    found_with("", bad, assumption, Vec::new())
+/// An RTL, and what its monitor has beside the properties.
+struct Subject<'a> {
+    rtl: &'a str,
+    /// Additional text of the monitor.
+    more: &'a str,
+    assumption: &'a str,
+    /// Registers that the block names.
+    registers: &'a [(&'static str, u32)],
 }
 
-/// As [`found`], with registers that the block names and additional text in the monitor.
-fn found_with(
-    more: &str,
-    bad: &[&str],
-    assumption: &str,
-    registers: Vec<(&'static str, u32)>,
-) -> Vec<ProofOutcome> {
-    found_of(RTL, more, bad, assumption, registers)
-}
+const COUNTER: Subject<'static> =
+    Subject { rtl: RTL, more: "", assumption: "1'b1", registers: &[] };
 
-/// As [`found_with`], for another RTL.
-fn found_of(
-    rtl: &str,
-    more: &str,
-    bad: &[&str],
-    assumption: &str,
-    registers: Vec<(&'static str, u32)>,
-) -> Vec<ProofOutcome> {
-    let bad: Vec<(Kind, &str)> = bad.iter().map(|bad| (Kind::Held, *bad)).collect();
-    found_as(rtl, more, &bad, assumption, registers)
-}
+impl Subject<'_> {
+    /// Proves that none of these expressions over the ports is ever 1.
+    fn found(&self, bad: &[&str]) -> Vec<ProofOutcome> {
+        let bad: Vec<(Kind, &str)> = bad.iter().map(|bad| (Kind::Held, *bad)).collect();
+        let prover = self.prover(&bad);
+        (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
+    }
 
-/// As [`found_of`], with kinds of properties.
-fn found_as(
-    rtl: &str,
-    more: &str,
-    bad: &[(Kind, &str)],
-    assumption: &str,
-    registers: Vec<(&'static str, u32)>,
-) -> Vec<ProofOutcome> {
-    let prover = prover_of(rtl, more, bad, assumption, registers);
-    (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
-}
-
-/// A prover for an RTL and its properties.
-fn prover_of(
-    rtl: &str,
-    more: &str,
-    bad: &[(Kind, &str)],
-    assumption: &str,
-    registers: Vec<(&'static str, u32)>,
-) -> Prover {
-    let mut text = "module cosim_monitor(input clk, input rst, input go, input [3:0] d".to_owned();
-    for place in 0..bad.len() {
-        text += &format!(
-            ", output cosim_bad_{place}, output cosim_legal_{place}, output cosim_known_{place}, \
+    /// A prover of these properties.
+    fn prover(&self, bad: &[(Kind, &str)]) -> Prover {
+        let Self { rtl, more, assumption, registers } = *self;
+        let mut text =
+            "module cosim_monitor(input clk, input rst, input go, input [3:0] d".to_owned();
+        for place in 0..bad.len() {
+            text += &format!(
+                ", output cosim_bad_{place}, output cosim_legal_{place}, output cosim_known_{place}, \
              output cosim_given_{place}"
-        );
+            );
+        }
+        text += ");\nwire [3:0] count, kept; wire free;\n";
+        for (name, width) in registers {
+            text += &format!("wire [{}:0] {name};\n", width - 1);
+        }
+        text +=
+            "top dut(.clk(clk), .rst(rst), .go(go), .d(d), .count(count), .free(free), .kept(kept)";
+        for (name, _) in registers {
+            text += &format!(", .{name}({name})");
+        }
+        text += &format!(");\nwire in_reset = rst;\n{more}");
+        let property = |(kind, bad): &(Kind, &str)| {
+            let text = (*bad).to_owned();
+            let property =
+                Property { kind: *kind, text: text.clone(), of_registers: !registers.is_empty() };
+            (property, text)
+        };
+        let bad: Vec<(Property, String)> = bad.iter().map(property).collect();
+        let all: Vec<usize> = (0..bad.len()).collect();
+        crate::monitor::outputs(&bad, &all, &format!("~({assumption})"), "clk", &mut text);
+        text += "endmodule\n";
+        let properties = bad.into_iter().map(|(property, _)| property).collect();
+        let assumes = assumption != "1'b1";
+        let signal = |(name, width): (&'static str, u32)| Signal {
+            name: name.to_owned(),
+            path: name.to_owned(),
+            width,
+            line: 1,
+        };
+        let signals = registers.iter().copied().map(signal).collect();
+        let monitor = Monitor { text, state: None, signals, properties, assumes };
+        let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
+        let kind = (false, UndefinedBits::Zero);
+        Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
     }
-    text += ");\nwire [3:0] count, kept; wire free;\n";
-    for (name, width) in &registers {
-        text += &format!("wire [{}:0] {name};\n", width - 1);
-    }
-    text += "top dut(.clk(clk), .rst(rst), .go(go), .d(d), .count(count), .free(free), .kept(kept)";
-    for (name, _) in &registers {
-        text += &format!(", .{name}({name})");
-    }
-    text += &format!(");\nwire in_reset = rst;\n{more}");
-    let property = |(kind, bad): &(Kind, &str)| {
-        let text = (*bad).to_owned();
-        let property =
-            Property { kind: *kind, text: text.clone(), of_registers: !registers.is_empty() };
-        (property, text)
-    };
-    let bad: Vec<(Property, String)> = bad.iter().map(property).collect();
-    let all: Vec<usize> = (0..bad.len()).collect();
-    crate::monitor::outputs(&bad, &all, &format!("~({assumption})"), "clk", &mut text);
-    text += "endmodule\n";
-    let properties = bad.into_iter().map(|(property, _)| property).collect();
-    let assumes = assumption != "1'b1";
-    let signal = |(name, width): (&'static str, u32)| Signal {
-        name: name.to_owned(),
-        path: name.to_owned(),
-        width,
-        line: 1,
-    };
-    let signals = registers.into_iter().map(signal).collect();
-    let monitor = Monitor { text, state: None, signals, properties, assumes };
-    let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
-    let kind = (false, UndefinedBits::Zero);
-    Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
 }
 
 fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
@@ -128,7 +108,7 @@ fn certified(found: &ProofOutcome) -> Option<(Assumption, Memories)> {
 
 #[test]
 fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
-    let all = found(&["count > 9", "count == 9", "1'b0", "free"], "1'b1");
+    let all = COUNTER.found(&["count > 9", "count == 9", "1'b0", "free"]);
     assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
     let ProofOutcome::Broken { cycles, .. } = &all[1] else { panic!("{:?}", all[1]) };
     assert!(cycles.len() >= 9, "nine edges lead to it: {cycles:?}");
@@ -140,7 +120,7 @@ fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
 
 #[test]
 fn a_memory_counts_where_any_data_would_break_a_property() {
-    let all = found(&["kept > 1", "kept == 1"], "1'b1");
+    let all = COUNTER.found(&["kept > 1", "kept == 1"]);
     assert_eq!(certified(&all[0]), Some((Assumption::Nothing, Memories::Word)));
     assert!(
         matches!(all[1], ProofOutcome::Broken { memories: Memories::Whole, .. }),
@@ -165,7 +145,7 @@ endmodule";
 
 #[test]
 fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
-    let all = found_of(LARGE, "", &["count != 0", "free"], "1'b1", Vec::new());
+    let all = Subject { rtl: LARGE, ..COUNTER }.found(&["count != 0", "free"]);
     assert!(
         matches!(all[0], ProofOutcome::Broken { memories: Memories::Word, .. }),
         "{:?}",
@@ -196,7 +176,7 @@ endmodule";
 #[test]
 fn a_word_of_a_memory_is_what_was_written_to_it() {
     let bad = ["count > 5", "count == 5", "kept > 5", "free"];
-    let all = found_of(WORDS, "", &bad, "1'b1", Vec::new());
+    let all = Subject { rtl: WORDS, ..COUNTER }.found(&bad);
     let word = Some((Assumption::Nothing, Memories::Word));
     assert_eq!(certified(&all[0]), word);
     assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
@@ -211,13 +191,13 @@ fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
     let beside = "beside & 3'd5";
     assert!(WORDS.contains(beside));
     let rtl = WORDS.replace(beside, "beside | 3'd6");
-    let all = found_of(&rtl, "", &["count > 5"], "1'b1", Vec::new());
+    let all = Subject { rtl: &rtl, ..COUNTER }.found(&["count > 5"]);
     assert!(matches!(all[0], ProofOutcome::Broken { .. }), "{:?}", all[0]);
 }
 
 #[test]
 fn an_assumption_is_listed_where_it_is_needed() {
-    let all = found(&["count > 9", "go"], "~go");
+    let all = Subject { assumption: "~go", ..COUNTER }.found(&["count > 9", "go"]);
     assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
     assert!(is_proved(&all[1], Assumption::OffersStay), "{:?}", all[1]);
 }
@@ -227,7 +207,8 @@ fn an_assumption_is_listed_where_it_is_needed() {
 fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is_not() {
     let given = |always| {
         let bad = [(Kind::Always, always), (Kind::Held, "count == 9 & d == 3")];
-        found_as(RTL, "", &bad, "~(d == 5)", Vec::new())
+        let prover = Subject { assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
+        [0, 1].map(|place| prover.prove(place).unwrap())
     };
     let proved = given("count > 9 | count == 9 & d == 5");
     assert!(is_proved(&proved[0], Assumption::OffersStay), "{:?}", proved[0]);
@@ -249,7 +230,7 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
         (Kind::Held, "~in_reset & kept >= 0 & count > 9"),
         (Kind::Held, "1'b1"),
     ];
-    let prover = prover_of(RTL, "", &bad, "~(d == 5)", Vec::new());
+    let prover = Subject { assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
     let whole = prover.whole().unwrap().unwrap();
     let (_, cut) = &prover.graph;
     assert!(matches!(prover.prove(5).unwrap(), ProofOutcome::Broken { .. }));
@@ -289,7 +270,7 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
                if (rst) far <= 0; else if (count == 12) far <= far + 1;\n";
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
-    let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
+    let prover = Subject { more: far, assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
     let builder = || builder_of(&prover);
     assert_eq!(builder().step("legal").unwrap(), None);
     let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
@@ -312,7 +293,7 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
                if (rst) far <= 0; else if (go & d == 5) far <= far + 1;\n";
     let bad = [(Kind::Always, "go & d == 5"), (Kind::Held, "far == 15")];
-    let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
+    let prover = Subject { more: far, assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
     assert_eq!(prover.invariants().unwrap().unwrap().assumed, Assumption::OffersStay);
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
         let by = builder_of(&prover).holds_given_invariants(assumed).unwrap();
@@ -322,11 +303,12 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
 
 #[test]
 fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
-    let all = found_with("", &["counter > 9", "counter == 9"], "1'b1", vec![("counter", 4)]);
+    let all =
+        Subject { registers: &[("counter", 4)], ..COUNTER }.found(&["counter > 9", "counter == 9"]);
     assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
     assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
     for register in [("nothing", 4), ("counter", 5)] {
-        let all = found_with("", &["1'b0"], "1'b1", vec![register]);
+        let all = Subject { registers: &[register], ..COUNTER }.found(&["1'b0"]);
         let ProofOutcome::PropertyStatus(PropertyStatus::Open { because }) = &all[0] else {
             panic!("{:?}", all[0])
         };
@@ -348,7 +330,7 @@ fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
     crate::monitor::progress::progress(&properties, "clk", &mut bad, &mut text);
     let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
     let bad: Vec<&str> = bad.iter().map(String::as_str).collect();
-    let found = found_with(&text, &bad, "1'b1", Vec::new());
+    let found = Subject { more: &text, ..COUNTER }.found(&bad);
     properties.into_iter().map(|property| property.kind).zip(found).collect()
 }
 
