@@ -151,7 +151,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// # Errors
 /// If there is nothing to resume, or if RTL, program or Yosys have changed.
 pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
-    if now.output.has_details() {
+    if now.output.details {
         let message = "--details applies to a run, and this is a mutation analysis; leave it out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }

@@ -115,7 +115,7 @@ pub struct OutputOptions {
     quietness: Quietness,
     /// Print tables of all scenarios, rules and uncovered bins.
     #[arg(long, alias = "verbose", conflicts_with = "quiet", help_heading = heading::OUTPUT)]
-    details: bool,
+    pub details: bool,
 }
 
 impl OutputOptions {
@@ -132,11 +132,6 @@ impl OutputOptions {
     /// Whether the user requests only the result and the failures.
     pub fn is_quiet(&self) -> bool {
         self.quietness.quiet
-    }
-
-    /// Whether the user requests all tables.
-    pub fn has_details(&self) -> bool {
-        self.details
     }
 
     /// The amount of detail in the summary.

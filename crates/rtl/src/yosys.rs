@@ -504,7 +504,7 @@ pub fn own_version() -> Result<String, Error> {
     }
     let mut command = yosys();
     command.arg("-V");
-    let version = String::from_utf8_lossy(&printed_by(command)?.stdout).trim().to_owned();
+    let version = String::from_utf8_lossy(&needed(messages(command))?.stdout).trim().to_owned();
     Ok(VERSION.get_or_init(|| version).clone())
 }
 
@@ -558,10 +558,6 @@ pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
     // `-s`: a user's `abc.rc` could redefine commands.
     command.arg("-s").arg("-c").arg(commands);
     needed(answer_within(seconds, command))
-}
-
-fn printed_by(command: Command) -> Result<Output, Error> {
-    needed(messages(command))
 }
 
 /// Converts an error to start a program of Yosys.

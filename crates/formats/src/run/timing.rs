@@ -64,7 +64,8 @@ impl LostWorkers {
 /// Samples of a run's progress. Their number is limited, however long the run takes.
 #[derive(Debug, Clone)]
 pub struct Milestones {
-    points: Vec<(f64, u64)>,
+    /// The samples, in order.
+    pub points: Vec<(f64, u64)>,
     /// Seconds between samples.
     every: f64,
 }
@@ -94,11 +95,6 @@ impl Milestones {
             });
             self.every *= 2.0;
         }
-    }
-
-    /// The samples, in order.
-    pub fn into_points(self) -> Vec<(f64, u64)> {
-        self.points
     }
 }
 

@@ -115,7 +115,7 @@ pub type Overrides = BTreeMap<String, u64>;
 pub struct Parameters {
     fixes: u8,
     #[serde(with = "leaked")]
-    declared: &'static [Parameter],
+    pub(super) declared: &'static [Parameter],
     values: [u64; Self::CAPACITY],
 }
 
@@ -187,11 +187,6 @@ impl Parameters {
             self.values[index] = *value;
         }
         Ok(self)
-    }
-
-    /// The declarations of these parameters.
-    pub(super) const fn declared_parameters(&self) -> &'static [Parameter] {
-        self.declared
     }
 
     /// The mask of fixes: bit n switches fix Fn on.

@@ -83,7 +83,7 @@ fn one(
         true => format!("0x{:02x}", mask(rng)),
     };
     let mut values = Overrides::new();
-    for parameter in first.parameters.declared_parameters() {
+    for parameter in first.parameters.declared {
         let beside: Vec<u64> = values.values().copied().collect();
         values.insert(parameter.name.to_owned(), value(parameter, &beside, rng));
     }

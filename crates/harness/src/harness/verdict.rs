@@ -198,7 +198,8 @@ fn without_place(message: &str) -> (&str, &str) {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint {
     signature: Signature,
-    rule: String,
+    /// Empty if several rules fired at once or the failure is not a mismatch.
+    pub rule: String,
 }
 
 impl Fingerprint {
@@ -214,11 +215,6 @@ impl Fingerprint {
             _ => String::new(),
         };
         Some(Self { signature: Signature::of(verdict)?, rule })
-    }
-
-    /// The rule; empty if several fired at once or the failure is not a mismatch.
-    pub fn into_rule(self) -> String {
-        self.rule
     }
 }
 

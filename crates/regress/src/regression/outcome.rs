@@ -60,7 +60,7 @@ impl Outcome {
         };
         let passed = run::has_passed(&tally.totals, &failures, end)
             && never_compared.is_empty()
-            && goal.as_ref().is_none_or(Goal::is_met)
+            && goal.as_ref().is_none_or(|goal| goal.short.is_empty())
             && coverage.reached().iter().all(|reached| reached.contradicted().next().is_none());
         let conclusion = Conclusion { end, day, passed };
         let results = directory.finish(&tally, &coverage, &failures, &conclusion, &timing);
@@ -187,11 +187,6 @@ impl Goal {
         let short = covered.filter(|(_, covered)| !covered.reaches(percent));
         let short = short.map(|(name, covered)| (name.clone(), covered.percent()));
         Self { option, percent, short: short.collect() }
-    }
-
-    /// Whether every profile reaches it.
-    pub fn is_met(&self) -> bool {
-        self.short.is_empty()
     }
 }
 

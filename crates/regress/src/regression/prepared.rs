@@ -178,7 +178,7 @@ impl PreparedRegression<'_> {
             cycles_per_second: tally.totals.cycles as f64 / seconds,
             peak_memory: PeakMemory::now(),
             commit: revision::commit_of(&self.own_files()),
-            progress: milestones.into_points(),
+            progress: milestones.points,
             sandbox: program.in_force().map(|in_force| in_force.to_string()),
             lost_workers,
         };

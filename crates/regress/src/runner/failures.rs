@@ -128,8 +128,7 @@ impl Failures {
             case: Some(case.name.clone()),
             ..self.origin.clone()
         };
-        let rule =
-            Fingerprint::of(&outcome.verdict).map_or_else(String::new, Fingerprint::into_rule);
+        let rule = Fingerprint::of(&outcome.verdict).map_or_else(String::new, |one| one.rule);
         if let Some(place) = self.groups.iter().position(|group| group.signature == signature) {
             let group = &mut self.groups[place];
             group.count += 1;
