@@ -266,14 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_frame_is_no_message() {
-        let bytes = frame(&done(1, Verdict::Match)).unwrap();
-        let mut frames = Frames::default();
-        frames.buffer().extend(&bytes[..bytes.len() - 1]);
-        assert_eq!(frames.message::<Reply>(MAX_LENGTH), Ok(None));
-    }
-
-    #[test]
     fn malformed_messages_are_errors() {
         // An unknown kind, a length above the maximum, and a message with trailing bytes.
         let unknown = [1, 0, 0, 0, 99];
