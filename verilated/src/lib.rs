@@ -86,7 +86,7 @@ pub use c_model::{CFunctions, CModel, CModelKind, CParameter};
 pub use error::Error;
 pub use files::keep_inherited_files;
 pub use library::Library;
-pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point, TraceFormat};
+pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point};
 pub use pin::{Pin, PinName};
 pub use pins::{Pins, Port, PortDifference};
 pub use signals::ignore_file_size_signal;

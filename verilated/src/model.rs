@@ -24,15 +24,6 @@ pub enum BeforeReset {
     Random(u32),
 }
 
-/// The waveform format a model was built for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TraceFormat {
-    /// Value change dump.
-    Vcd,
-    /// GTKWave's compressed format.
-    Fst,
-}
-
 /// A code coverage point of the RTL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
@@ -113,15 +104,6 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
     /// Verilator's version and date, such as `5.006 2023-01-22`.
     pub fn verilator(&self) -> String {
         text(call(self.runtime().version))
-    }
-
-    /// The trace format, if the model was built with one.
-    pub fn trace_format(&self) -> Option<TraceFormat> {
-        match self.api.traces {
-            1 => Some(TraceFormat::Vcd),
-            2 => Some(TraceFormat::Fst),
-            _ => None,
-        }
     }
 
     /// Whether the model was built with coverage.

@@ -127,7 +127,7 @@ impl RecordedRun {
 }
 
 /// A run in the history.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Run {
     /// When it ended, in UTC.
     pub ended: String,
@@ -642,23 +642,9 @@ mod tests {
 
     #[test]
     fn a_failure_is_fixed_only_by_a_run_of_the_same_plan_and_rtl() {
-        let run = |plan: &str, given: &str| Run {
-            ended: String::new(),
-            block: "b".to_owned(),
-            seed: String::new(),
-            rtl: String::new(),
-            build: String::new(),
-            commit: None,
-            verdict: String::new(),
-            cases: 1,
-            failed: 0,
-            cycles: 1,
-            cycles_per_second: 1.0,
-            bins_hit: 0,
-            bins_reachable: 0,
-            plan: plan.to_owned(),
-            given: given.to_owned(),
-            folder: None,
+        let run = |plan: &str, given: &str| {
+            let (plan, given) = (plan.to_owned(), given.to_owned());
+            Run { plan, given, ..Run::default() }
         };
         let full = run("p", "--rtl a");
         let (other_rtl, other_plan, part) = (run("p", ""), run("q", "--rtl a"), run("", "--rtl a"));

@@ -174,6 +174,7 @@ impl InFlightWork {
 }
 
 /// State that the threads share.
+#[derive(Default)]
 struct PoolState {
     queue: Mutex<VecDeque<InFlightWork>>,
     /// Notified when the queue grows or the work is over.
@@ -274,12 +275,7 @@ pub fn run<C: Client>(
     workers: usize,
     client: &mut C,
 ) -> Result<(), Error> {
-    let shared = PoolState {
-        queue: Mutex::new(VecDeque::new()),
-        wake: Condvar::new(),
-        over: AtomicBool::new(false),
-        workers,
-    };
+    let shared = PoolState { workers, ..PoolState::default() };
     let simulated = client.is_simulated() || opening.is_some_and(SessionSetup::is_simulated);
     let (sender, completions) = mpsc::channel();
     launch.begin(opening.is_some());
@@ -610,12 +606,7 @@ mod tests {
                 self.0.push("gap".to_owned());
             }
         }
-        let shared = PoolState {
-            queue: Mutex::default(),
-            wake: Condvar::new(),
-            over: AtomicBool::new(false),
-            workers: 2,
-        };
+        let shared = PoolState { workers: 2, ..PoolState::default() };
         let (_sender, completions) = mpsc::channel();
         let result =
             |place: u64| (place, (place, Completion::Answer(Answer::Panicked(String::new()))));
@@ -629,12 +620,8 @@ mod tests {
     /// Returned items run first, because the results of all others wait for them.
     #[test]
     fn returned_items_keep_the_order_of_the_work() {
-        let shared = PoolState {
-            queue: Mutex::new([4, 7].map(piece).into()),
-            wake: Condvar::new(),
-            over: AtomicBool::new(false),
-            workers: 2,
-        };
+        let queue = Mutex::new([4, 7].map(piece).into());
+        let shared = PoolState { queue, workers: 2, ..PoolState::default() };
         shared.give_back([5, 6].map(piece).into_iter());
         shared.give_back([1, 2].map(piece).into_iter());
         let places: Vec<u64> = shared.queue().iter().map(|piece| piece.place).collect();

@@ -154,32 +154,17 @@ pub const CQ_MR: Mr = Mr {
 };
 
 pub const EQ_MR: Mr = Mr {
-    bypass: 0,
-    flags: 0x0200_0001,
     pd: 0x9999_aaaa,
     key: 0xbbbb_cccc,
     address: 0xe0e0_4444_5555_6660,
-    length: 32,
     opcode: 27,
-    tail: 0xff,
     wqe_addr: 0,
     net_opcode: 0,
-    status: 0,
+    ..CQ_MR
 };
 
-pub const ACK: Mr = Mr {
-    bypass: 1,
-    flags: 0,
-    pd: 0,
-    key: 0,
-    address: 0,
-    length: 0,
-    opcode: 20,
-    tail: 0xff,
-    wqe_addr: 0,
-    net_opcode: 0,
-    status: 0,
-};
+pub const ACK: Mr =
+    Mr { bypass: 1, flags: 0, pd: 0, key: 0, address: 0, length: 0, opcode: 20, ..SEND_MR };
 
 /// `PACKET`'s CQ request and EQ request.
 pub const CQ_HEAD: u64 = 0x0000_0400_0000_beef;
