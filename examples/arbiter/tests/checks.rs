@@ -7,33 +7,14 @@ fn arbiter() -> Checks {
     Checks::of::<Arbiter>(env!("CARGO_BIN_EXE_arbiter")).models(env!("CARGO_TARGET_TMPDIR"))
 }
 
+/// Do the parts of the block hold what the harness asks of them?
 #[test]
-fn scenarios_can_be_read_again() -> Result {
-    arbiter().scenarios_can_be_read_again()
-}
-
-#[test]
-fn whatever_a_scenario_says_its_stimulus_is_legal() -> Result {
-    arbiter().weights_draw_legal_stimulus()
-}
-
-#[test]
-fn the_environment_drives_every_pin() -> Result {
-    arbiter().environment_drives_every_pin()
-}
-
-#[test]
-fn the_environment_goes_on_whatever_a_wrong_block_drives() -> Result {
-    arbiter().environment_bears_any_outputs()
-}
-
-#[test]
-fn every_rule_is_hit() -> Result {
-    arbiter().rules_are_hit()
-}
-
-#[test]
-fn every_check_fires() -> Result {
+fn parts() -> Result {
+    arbiter().scenarios_can_be_read_again()?;
+    arbiter().weights_draw_legal_stimulus()?;
+    arbiter().environment_drives_every_pin()?;
+    arbiter().environment_bears_any_outputs()?;
+    arbiter().rules_are_hit()?;
     arbiter().scoreboard_fires(&[])
 }
 
