@@ -45,39 +45,38 @@ pub fn index(value: &Bits) -> Option<usize> {
 pub fn from_bytes(bytes: &[u8], width: u32) -> Bits {
     let limb =
         |part: &[u8]| part.iter().rev().fold(0u64, |limb, byte| limb << 8 | u64::from(*byte));
-    let value = bytes.chunks(8).map(limb).collect();
-    fit(value, width)
+    fit(bytes.chunks(8).map(limb).collect(), width)
+}
+
+fn limb(value: &Bits, place: usize) -> u64 {
+    value.get(place).copied().unwrap_or(0)
 }
 
 /// A binary operation on each limb.
 pub fn each(one: &Bits, other: &Bits, width: u32, f: impl Fn(u64, u64) -> u64) -> Bits {
-    let at = |value: &Bits, place: usize| value.get(place).copied().unwrap_or(0);
-    fit((0..limbs(width)).map(|place| f(at(one, place), at(other, place))).collect(), width)
+    fit((0..limbs(width)).map(|place| f(limb(one, place), limb(other, place))).collect(), width)
+}
+
+pub fn not(value: &Bits, width: u32) -> Bits {
+    each(value, value, width, |limb, _| !limb)
 }
 
 pub fn add(one: &Bits, other: &Bits, width: u32) -> Bits {
-    let mut carry = false;
-    let at = |value: &Bits, place: usize| value.get(place).copied().unwrap_or(0);
-    let sum = (0..limbs(width)).map(|place| {
-        let (sum, first) = at(one, place).overflowing_add(at(other, place));
-        let (sum, second) = sum.overflowing_add(u64::from(carry));
-        carry = first || second;
-        sum
-    });
-    fit(sum.collect(), width)
+    let mut sum = 0;
+    let limb = |place: usize| {
+        sum = (sum >> 64) + u128::from(limb(one, place)) + u128::from(limb(other, place));
+        sum as u64
+    };
+    fit((0..limbs(width)).map(limb).collect(), width)
 }
 
 pub fn negate(value: &Bits, width: u32) -> Bits {
-    add(&each(value, value, width, |limb, _| !limb), &small(1, width), width)
+    add(&not(value, width), &small(1, width), width)
 }
 
 pub fn compare(one: &Bits, other: &Bits) -> Ordering {
-    let at = |value: &Bits, place: usize| value.get(place).copied().unwrap_or(0);
     let places = (0..one.len().max(other.len())).rev();
-    places
-        .map(|place| at(one, place).cmp(&at(other, place)))
-        .find(|it| it.is_ne())
-        .unwrap_or(Ordering::Equal)
+    places.clone().map(|place| limb(one, place)).cmp(places.map(|place| limb(other, place)))
 }
 
 /// The bit below which all others are, as a sign.
@@ -85,27 +84,13 @@ pub fn sign(value: &Bits, width: u32) -> bool {
     width > 0 && value[(width as usize - 1) / 64] >> ((width - 1) % 64) & 1 == 1
 }
 
-pub fn shift_left(value: &Bits, by: u32, width: u32) -> Bits {
-    if by >= width {
-        return small(0, width);
-    }
-    let (whole, part) = ((by / 64) as usize, by % 64);
-    let at = |place: Option<usize>| place.and_then(|place| value.get(place)).copied().unwrap_or(0);
+/// The value shifted to the left, or to the right by a negative number, cut to `width`.
+pub fn shift(value: &Bits, by: i64, width: u32) -> Bits {
+    let at = |place: i64| usize::try_from(place).map_or(0, |place| u128::from(limb(value, place)));
     let limb = |place: usize| {
-        let low = at(place.checked_sub(whole)) << part;
-        let carried = at(place.checked_sub(whole + 1));
-        low | if part == 0 { 0 } else { carried >> (64 - part) }
-    };
-    fit((0..limbs(width)).map(limb).collect(), width)
-}
-
-/// The value shifted to the right, cut to `width`.
-pub fn shift_right(value: &Bits, by: u32, width: u32) -> Bits {
-    let (whole, part) = ((by / 64) as usize, by % 64);
-    let at = |place: usize| value.get(place).copied().unwrap_or(0);
-    let limb = |place: usize| {
-        let high = if part == 0 { 0 } else { at(place + whole + 1) << (64 - part) };
-        at(place + whole) >> part | high
+        let low = place as i64 * 64 - by;
+        let whole = low.div_euclid(64);
+        ((at(whole) | at(whole + 1) << 64) >> low.rem_euclid(64)) as u64
     };
     fit((0..limbs(width)).map(limb).collect(), width)
 }
@@ -113,8 +98,8 @@ pub fn shift_right(value: &Bits, by: u32, width: u32) -> Bits {
 /// The value with the bits from `low` on replaced by those of `part`. Bits beyond the width of the
 /// value are dropped.
 pub fn replace(value: &Bits, width: u32, low: u32, part: &Bits, part_width: u32) -> Bits {
-    let mask = shift_left(&fit(ones(part_width), width), low, width);
-    let part = shift_left(&fit(fit(part.clone(), part_width), width), low, width);
+    let mask = shift(&fit(ones(part_width), width), low.into(), width);
+    let part = shift(&fit(fit(part.clone(), part_width), width), low.into(), width);
     let kept = each(value, &mask, width, |limb, mask| limb & !mask);
     each(&kept, &part, width, |limb, part| limb | part)
 }
@@ -139,10 +124,10 @@ mod tests {
     fn values_behave_as_verilog_vectors_do() {
         let wide = literal("100'hf_0000_0000_0000_0001").unwrap().0;
         assert_eq!(wide.as_slice(), [0x0000_0000_0000_0001, 0xf]);
-        assert_eq!(shift_right(&wide, 64, 8).as_slice(), [0xf]);
-        assert_eq!(shift_right(&wide, 60, 100).as_slice(), [0xf0, 0]);
-        assert_eq!(shift_left(&small(0x81, 8), 1, 8).as_slice(), [0x02]);
-        assert_eq!(shift_left(&wide, 32, 100).as_slice(), [0x1_0000_0000, 0xf_0000_0000]);
+        assert_eq!(shift(&wide, -64, 8).as_slice(), [0xf]);
+        assert_eq!(shift(&wide, -60, 100).as_slice(), [0xf0, 0]);
+        assert_eq!(shift(&small(0x81, 8), 1, 8).as_slice(), [0x02]);
+        assert_eq!(shift(&wide, 32, 100).as_slice(), [0x1_0000_0000, 0xf_0000_0000]);
         assert_eq!(add(&ones(65), &small(1, 65), 65).as_slice(), [0, 0]);
         assert_eq!(add(&ones(64), &small(1, 64), 65).as_slice(), [0, 1]);
         assert_eq!(negate(&small(1, 4), 4).as_slice(), [0xf]);

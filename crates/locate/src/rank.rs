@@ -314,7 +314,7 @@ impl<'a> Ranking<'a> {
         let now = self.simulator.eval(&mut state, id);
         let one = bits::small(1, width);
         let mut values = vec![
-            bits::each(&now, &now, width, |limb, _| !limb),
+            bits::not(&now, width),
             bits::small(0, width),
             bits::ones(width),
             bits::add(&now, &one, width),

@@ -45,7 +45,7 @@ impl Stimulus {
                 None => bits::ones(port.width),
                 Some(open) => {
                     let open = bits::from_bytes(port.bytes(open), port.width);
-                    bits::each(&open, &open, port.width, |limb, _| !limb)
+                    bits::not(&open, port.width)
                 }
             };
             outputs.iter().map(mask).collect()
@@ -437,7 +437,7 @@ impl Simulator {
                 let mut late = late;
                 for (part, width) in parts {
                     low -= width;
-                    let value = bits::shift_right(&value, low, *width);
+                    let value = bits::shift(&value, -i64::from(low), *width);
                     self.assign(state, part, value, *width, late.as_deref_mut());
                 }
             }
@@ -519,7 +519,7 @@ impl Simulator {
                 let (from, low) = (node.arguments[0], node.arguments[1]);
                 let (value, low) = (self.eval(state, from), self.eval(state, low));
                 match bits::index(&low).and_then(|low| u32::try_from(low).ok()) {
-                    Some(low) => bits::shift_right(&value, low, width),
+                    Some(low) => bits::shift(&value, -i64::from(low), width),
                     None => bits::small(0, width),
                 }
             }
@@ -593,7 +593,7 @@ impl Simulator {
 fn unary(unary: Unary, value: Bits, of: u32, width: u32) -> Bits {
     let flag = |flag: bool| bits::small(u64::from(flag), width);
     match unary {
-        Unary::Not => bits::each(&value, &value, width, |limb, _| !limb),
+        Unary::Not => bits::not(&value, width),
         Unary::LogicalNot => flag(!bits::is_true(&value)),
         Unary::Negate => bits::negate(&value, width),
         Unary::Extend => bits::fit(value, width),
@@ -611,13 +611,13 @@ fn binary(binary: Binary, [one, other]: &[Bits; 2], widths: [u32; 2], width: u32
     let flag = |flag: bool| bits::small(u64::from(flag), width);
     let shift = || {
         let by = bits::index(other).and_then(|by| u32::try_from(by).ok());
-        by.unwrap_or(u32::MAX).min(1 << 20)
+        i64::from(by.unwrap_or(u32::MAX))
     };
     let low = |value: &Bits| value[0];
     // The sign bit inverted makes the unsigned comparison a signed one.
     let signed = || {
         let order = |value: &Bits, width: u32| {
-            let top = bits::shift_left(&bits::small(1, width), width.saturating_sub(1), width);
+            let top = bits::shift(&bits::small(1, width), i64::from(width) - 1, width);
             bits::each(value, &top, width, |limb, top| limb ^ top)
         };
         bits::compare(&order(one, widths[0]), &order(other, widths[1]))
@@ -646,23 +646,24 @@ fn binary(binary: Binary, [one, other]: &[Bits; 2], widths: [u32; 2], width: u32
         Binary::Multiply => bits::small(low(one).wrapping_mul(low(other)), width),
         Binary::Divide => bits::small(low(one).checked_div(low(other)).unwrap_or(0), width),
         Binary::Modulo => bits::small(low(one).checked_rem(low(other)).unwrap_or(0), width),
-        Binary::ShiftLeft => bits::shift_left(one, shift(), width),
-        Binary::ShiftRight => bits::shift_right(one, shift(), width),
+        Binary::ShiftLeft => bits::shift(one, shift(), width),
+        Binary::ShiftRight => bits::shift(one, -shift(), width),
         Binary::SignedShiftRight => {
-            let (by, of) = (shift().min(widths[0]), widths[0]);
-            let shifted = bits::shift_right(one, by, of);
-            match bits::sign(one, of) {
-                true => bits::fit(bits::replace(&bits::ones(of), of, 0, &shifted, of - by), width),
-                false => bits::fit(shifted, width),
-            }
+            // The inverse of a negative value is not negative.
+            let of = widths[0];
+            let invert = |value: &Bits| match bits::sign(one, of) {
+                true => bits::not(value, of),
+                false => value.clone(),
+            };
+            bits::fit(invert(&bits::shift(&invert(one), -shift(), of)), width)
         }
         Binary::Concatenate => {
-            let high = bits::shift_left(one, widths[1], width);
+            let high = bits::shift(one, widths[1].into(), width);
             bits::each(&high, other, width, |high, low| high | low)
         }
         Binary::Replicate => {
             let count = width.checked_div(widths[0]).unwrap_or(0);
-            let part = |place: u32| bits::shift_left(one, place * widths[0], width);
+            let part = |place: u32| bits::shift(one, i64::from(place * widths[0]), width);
             (0..count).map(part).fold(bits::small(0, width), |all, part| {
                 bits::each(&all, &part, width, |one, other| one | other)
             })

@@ -170,9 +170,9 @@ impl Ranking<'_> {
         if let Operation::Constant(value) = &node.operation {
             values.push(bits::add(value, &bits::small(1, width), width));
             values.push(bits::add(value, &bits::ones(width), width));
-            values.extend([bits::shift_left(value, 1, width), bits::shift_right(value, 1, width)]);
+            values.extend([bits::shift(value, 1, width), bits::shift(value, -1, width)]);
             values.extend((0..width.min(16)).map(|bit| {
-                let bit = bits::shift_left(&bits::small(1, width), bit, width);
+                let bit = bits::shift(&bits::small(1, width), bit.into(), width);
                 bits::each(value, &bit, width, |value, bit| value ^ bit)
             }));
         }
