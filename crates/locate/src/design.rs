@@ -7,6 +7,7 @@
 mod build;
 
 use super::bits::Bits;
+use super::operators::{Operator, operators};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The index of a [`Node`].
@@ -36,16 +37,13 @@ pub struct Variable {
     pub instance: usize,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Operation {
     Constant(Bits),
     Variable(VariableId),
     /// An element of a memory; the argument is the index.
     Element(VariableId),
-    /// Bits of the first argument, from the second on.
-    Select,
-    Unary(Unary),
-    Binary(Binary),
+    Operator(&'static Operator),
     /// The second or the third argument, as the first says.
     Choice,
     /// A call of a function with these arguments.
@@ -54,111 +52,14 @@ pub enum Operation {
     Missing(VariableId),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unary {
-    Not,
-    LogicalNot,
-    Negate,
-    Extend,
-    SignExtend,
-    ReduceAnd,
-    ReduceOr,
-    ReduceXor,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Binary {
-    And,
-    Or,
-    Xor,
-    Xnor,
-    LogicalAnd,
-    LogicalOr,
-    Equal,
-    Unequal,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    SignedLess,
-    SignedLessEqual,
-    SignedGreater,
-    SignedGreaterEqual,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Modulo,
-    ShiftLeft,
-    ShiftRight,
-    SignedShiftRight,
-    Concatenate,
-    Replicate,
-}
-
-/// Verilator's name, the operation, and its sign in Verilog.
-const UNARY: [(&str, Unary, &str); 8] = [
-    ("not", Unary::Not, "~"),
-    ("lognot", Unary::LogicalNot, "!"),
-    ("negate", Unary::Negate, "-"),
-    ("extend", Unary::Extend, ""),
-    ("extends", Unary::SignExtend, ""),
-    ("redand", Unary::ReduceAnd, "&"),
-    ("redor", Unary::ReduceOr, "|"),
-    ("redxor", Unary::ReduceXor, "^"),
-];
-const BINARY: [(&str, Binary, &str); 26] = [
-    ("and", Binary::And, "&"),
-    ("or", Binary::Or, "|"),
-    ("xor", Binary::Xor, "^"),
-    ("xnor", Binary::Xnor, "~^"),
-    ("logand", Binary::LogicalAnd, "&&"),
-    ("logor", Binary::LogicalOr, "||"),
-    ("eq", Binary::Equal, "=="),
-    ("neq", Binary::Unequal, "!="),
-    ("lt", Binary::Less, "<"),
-    ("lte", Binary::LessEqual, "<="),
-    ("gt", Binary::Greater, ">"),
-    ("gte", Binary::GreaterEqual, ">="),
-    ("lts", Binary::SignedLess, "<"),
-    ("ltes", Binary::SignedLessEqual, "<="),
-    ("gts", Binary::SignedGreater, ">"),
-    ("gtes", Binary::SignedGreaterEqual, ">="),
-    ("add", Binary::Add, "+"),
-    ("sub", Binary::Subtract, "-"),
-    ("mul", Binary::Multiply, "*"),
-    ("div", Binary::Divide, "/"),
-    ("moddiv", Binary::Modulo, "%"),
-    ("shiftl", Binary::ShiftLeft, "<<"),
-    ("shiftr", Binary::ShiftRight, ">>"),
-    ("shiftrs", Binary::SignedShiftRight, ">>>"),
-    ("concat", Binary::Concatenate, ","),
-    ("replicate", Binary::Replicate, "x"),
-];
-
-impl Unary {
-    fn sign(self) -> &'static str {
-        UNARY.iter().find(|it| it.1 == self).map_or("", |it| it.2)
-    }
-}
-
-impl Binary {
-    pub fn sign(self) -> &'static str {
-        BINARY.iter().find(|it| it.1 == self).map_or("", |it| it.2)
-    }
-}
-
 impl Operation {
     /// The operation with Verilator's name.
     fn named(kind: &str) -> Option<Self> {
-        let unary = || UNARY.iter().find(|it| it.0 == kind).map(|it| Self::Unary(it.1));
-        let binary = || BINARY.iter().find(|it| it.0 == kind).map(|it| Self::Binary(it.1));
         match kind {
-            "sel" => Some(Self::Select),
             "cond" | "condbound" => Some(Self::Choice),
-            "eqcase" => Some(Self::Binary(Binary::Equal)),
-            "neqcase" => Some(Self::Binary(Binary::Unequal)),
-            _ => unary().or_else(binary),
+            "eqcase" => Self::named("eq"),
+            "neqcase" => Self::named("neq"),
+            _ => operators(&[kind]).next().map(Self::Operator),
         }
     }
 }
@@ -310,13 +211,12 @@ impl Design {
             (Operation::Element(variable), [index]) => {
                 format!("{}[{index}]", self.variables[*variable].name)
             }
-            (Operation::Select, [from, low]) => format!("{from}[{low}]"),
-            (Operation::Unary(Unary::Extend | Unary::SignExtend), [one]) => one.clone(),
-            (Operation::Unary(unary), [one]) => format!("{}{one}", unary.sign()),
-            (Operation::Binary(Binary::Concatenate), [one, other]) => format!("{{{one}, {other}}}"),
-            (Operation::Binary(binary), [one, other]) => {
-                format!("({one} {} {other})", binary.sign())
-            }
+            (Operation::Operator(it), [one]) => format!("{}{one}", it.sign),
+            (Operation::Operator(it), [one, other]) => match it.name {
+                "sel" => format!("{one}[{other}]"),
+                "concat" => format!("{{{one}, {other}}}"),
+                _ => format!("({one} {} {other})", it.sign),
+            },
             (Operation::Choice, [condition, yes, no]) => format!("({condition} ? {yes} : {no})"),
             _ => format!("({})", arguments.join(", ")),
         }

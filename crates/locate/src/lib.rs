@@ -6,6 +6,7 @@
 
 mod bits;
 mod design;
+mod operators;
 mod rank;
 mod simulate;
 mod slice;

@@ -4,9 +4,7 @@
 //! Verdicts come from the compiled model alone.
 
 use super::bits::{self, Bits};
-use super::design::{
-    Binary, Design, Node, NodeId, Operation, Statement, Target, Unary, VariableId,
-};
+use super::design::{Design, Node, NodeId, Operation, Statement, Target, VariableId};
 use cosim_block::driven::DrivenPins;
 use std::cmp::Ordering;
 use verilated::{BeforeReset, Port};
@@ -515,31 +513,17 @@ impl Simulator {
                     None => bits::small(0, width),
                 }
             }
-            Operation::Select => {
-                let (from, low) = (node.arguments[0], node.arguments[1]);
-                let (value, low) = (self.eval(state, from), self.eval(state, low));
-                match bits::index(&low).and_then(|low| u32::try_from(low).ok()) {
-                    Some(low) => bits::shift(&value, -i64::from(low), width),
-                    None => bits::small(0, width),
-                }
+            Operation::Operator(operator) => {
+                let (operator, of) = (*operator, [0, 1].map(|at| node.arguments.get(at).copied()));
+                let widths = of.map(|id| id.map_or(0, |id| self.design.nodes[id].width));
+                let values = of.map(|id| id.map_or_else(Bits::new, |id| self.eval(state, id)));
+                (operator.value)(values, widths, width)
             }
             Operation::Choice => {
                 let (condition, yes, no) =
                     (node.arguments[0], node.arguments[1], node.arguments[2]);
                 let holds = bits::is_true(&self.eval(state, condition));
                 bits::fit(self.eval(state, if holds { yes } else { no }), width)
-            }
-            Operation::Unary(unary) => {
-                let (unary, argument) = (*unary, node.arguments[0]);
-                let of = self.design.nodes[argument].width;
-                let value = self.eval(state, argument);
-                self::unary(unary, value, of, width)
-            }
-            Operation::Binary(binary) => {
-                let (binary, one, other) = (*binary, node.arguments[0], node.arguments[1]);
-                let widths = [self.design.nodes[one].width, self.design.nodes[other].width];
-                let values = [self.eval(state, one), self.eval(state, other)];
-                self::binary(binary, &values, widths, width)
             }
             Operation::Call(function) => {
                 let (function, arguments) = (*function, node.arguments.clone());
@@ -587,86 +571,5 @@ impl Simulator {
     /// Whether an output differs from what a cycle expects.
     pub fn differs(&self, state: &State, expected: &[(Bits, Bits)]) -> bool {
         self.differences(state, expected).next().is_some()
-    }
-}
-
-fn unary(unary: Unary, value: Bits, of: u32, width: u32) -> Bits {
-    let flag = |flag: bool| bits::small(u64::from(flag), width);
-    match unary {
-        Unary::Not => bits::not(&value, width),
-        Unary::LogicalNot => flag(!bits::is_true(&value)),
-        Unary::Negate => bits::negate(&value, width),
-        Unary::Extend => bits::fit(value, width),
-        Unary::SignExtend if bits::sign(&value, of) => {
-            bits::replace(&bits::ones(width), width, 0, &value, of)
-        }
-        Unary::SignExtend => bits::fit(value, width),
-        Unary::ReduceAnd => flag(value == bits::ones(of)),
-        Unary::ReduceOr => flag(bits::is_true(&value)),
-        Unary::ReduceXor => flag(value.iter().map(|limb| limb.count_ones()).sum::<u32>() % 2 == 1),
-    }
-}
-
-fn binary(binary: Binary, [one, other]: &[Bits; 2], widths: [u32; 2], width: u32) -> Bits {
-    let flag = |flag: bool| bits::small(u64::from(flag), width);
-    let shift = || {
-        let by = bits::index(other).and_then(|by| u32::try_from(by).ok());
-        i64::from(by.unwrap_or(u32::MAX))
-    };
-    let low = |value: &Bits| value[0];
-    // The sign bit inverted makes the unsigned comparison a signed one.
-    let signed = || {
-        let order = |value: &Bits, width: u32| {
-            let top = bits::shift(&bits::small(1, width), i64::from(width) - 1, width);
-            bits::each(value, &top, width, |limb, top| limb ^ top)
-        };
-        bits::compare(&order(one, widths[0]), &order(other, widths[1]))
-    };
-    let ordered = || bits::compare(one, other);
-    match binary {
-        Binary::And => bits::each(one, other, width, |one, other| one & other),
-        Binary::Or => bits::each(one, other, width, |one, other| one | other),
-        Binary::Xor => bits::each(one, other, width, |one, other| one ^ other),
-        Binary::Xnor => bits::each(one, other, width, |one, other| !(one ^ other)),
-        Binary::LogicalAnd => flag(bits::is_true(one) && bits::is_true(other)),
-        Binary::LogicalOr => flag(bits::is_true(one) || bits::is_true(other)),
-        Binary::Equal => flag(ordered().is_eq()),
-        Binary::Unequal => flag(ordered().is_ne()),
-        Binary::Less => flag(ordered().is_lt()),
-        Binary::LessEqual => flag(ordered().is_le()),
-        Binary::Greater => flag(ordered().is_gt()),
-        Binary::GreaterEqual => flag(ordered().is_ge()),
-        Binary::SignedLess => flag(signed().is_lt()),
-        Binary::SignedLessEqual => flag(signed().is_le()),
-        Binary::SignedGreater => flag(signed().is_gt()),
-        Binary::SignedGreaterEqual => flag(signed().is_ge()),
-        Binary::Add => bits::add(one, other, width),
-        Binary::Subtract => bits::add(one, &bits::negate(other, width), width),
-        // `Design` refuses wider ones.
-        Binary::Multiply => bits::small(low(one).wrapping_mul(low(other)), width),
-        Binary::Divide => bits::small(low(one).checked_div(low(other)).unwrap_or(0), width),
-        Binary::Modulo => bits::small(low(one).checked_rem(low(other)).unwrap_or(0), width),
-        Binary::ShiftLeft => bits::shift(one, shift(), width),
-        Binary::ShiftRight => bits::shift(one, -shift(), width),
-        Binary::SignedShiftRight => {
-            // The inverse of a negative value is not negative.
-            let of = widths[0];
-            let invert = |value: &Bits| match bits::sign(one, of) {
-                true => bits::not(value, of),
-                false => value.clone(),
-            };
-            bits::fit(invert(&bits::shift(&invert(one), -shift(), of)), width)
-        }
-        Binary::Concatenate => {
-            let high = bits::shift(one, widths[1].into(), width);
-            bits::each(&high, other, width, |high, low| high | low)
-        }
-        Binary::Replicate => {
-            let count = width.checked_div(widths[0]).unwrap_or(0);
-            let part = |place: u32| bits::shift(one, i64::from(place * widths[0]), width);
-            (0..count).map(part).fold(bits::small(0, width), |all, part| {
-                bits::each(&all, &part, width, |one, other| one | other)
-            })
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! Flattens Verilator's description into a design.
 
 use super::{
-    Binary, Design, Edge, Function, Node, NodeId, Operation, Place, Process, Reason, Statement,
-    Target, Variable, VariableId,
+    Design, Edge, Function, Node, NodeId, Operation, Place, Process, Reason, Statement, Target,
+    Variable, VariableId,
 };
 use crate::bits;
 use std::collections::BTreeMap;
@@ -574,23 +574,18 @@ impl<'t> Builder<'t> {
             arguments.push(self.expression(child)?);
         }
         let wanted = match operation {
-            Operation::Unary(_) => 1,
-            Operation::Binary(_) => 2,
             // The width of a selection is its third argument.
+            Operation::Operator(it) if it.name != "sel" => it.arguments,
             _ => 3,
         };
         if arguments.len() != wanted {
             return self.fails(element, &format!("`{kind}` with {} arguments", arguments.len()));
         }
-        if operation == Operation::Select {
+        let width = self.width(element)?;
+        if kind == "sel" {
             arguments.truncate(2);
         }
-        let width = self.width(element)?;
-        let is_division = matches!(
-            operation,
-            Operation::Binary(Binary::Multiply | Binary::Divide | Binary::Modulo)
-        );
-        if is_division && width > 64 {
+        if matches!(kind, "mul" | "div" | "moddiv") && width > 64 {
             return self.fails(element, "a product of more than 64 bits");
         }
         Ok(self.node(element, operation, arguments, width))

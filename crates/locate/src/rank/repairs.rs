@@ -2,13 +2,16 @@
 
 use super::{Ranking, VALUES};
 use crate::bits::{self, Bits};
-use crate::design::{Binary, Node, NodeId, Operation, Place, Unary, VariableId};
+use crate::design::{Node, NodeId, Operation, Place, VariableId};
+use crate::operators::{EQUAL, EXTEND, LOGICAL_NOT, NOT, Operator, operators};
 use crate::simulate::Runs;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bits of codes, such as those of states, and codes with which a variable is compared.
 const MOST_CODE_BITS: u32 = 8;
 const MOST_CODES: usize = 24;
+const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
+
 /// The operands that a repair can add.
 #[derive(Debug, Default)]
 pub struct Operands {
@@ -40,18 +43,15 @@ impl Ranking<'_> {
         };
         design.each_case(&mut |subject, label| pair(label, subject));
         for (id, node) in design.nodes.iter().enumerate() {
-            use Binary::{Equal, Greater, GreaterEqual, Less, LessEqual, Unequal};
-            if let (Operation::Binary(Equal | Unequal), [one, other]) =
-                (&node.operation, &*node.arguments)
-            {
-                pair(*one, *other);
-                pair(*other, *one);
-            }
             match &node.operation {
                 Operation::Constant(value) => {
                     constants.entry(node.width).or_default().insert(value.clone());
                 }
-                Operation::Binary(Equal | Unequal | Less | LessEqual | Greater | GreaterEqual) => {
+                Operation::Operator(it) if COMPARISONS.contains(&it.name) => {
+                    if let ("eq" | "neq", [one, other]) = (it.name, &*node.arguments) {
+                        pair(*one, *other);
+                        pair(*other, *one);
+                    }
                     comparisons.entry((node.instance, self.text(id))).or_insert(id);
                 }
                 _ => {}
@@ -83,7 +83,7 @@ impl Ranking<'_> {
             for code in codes.get(&like.width).into_iter().flatten().take(MOST_CODES) {
                 let operation = Operation::Constant(code.clone());
                 let code = self.keep(Node { operation, ..like.clone() });
-                let operation = Operation::Binary(Binary::Equal);
+                let operation = Operation::Operator(&EQUAL);
                 let arguments = vec![code, leaf];
                 let id = self.keep(Node { operation, arguments, width: 1, ..like.clone() });
                 comparisons.entry((like.instance, self.text(id))).or_insert(id);
@@ -95,7 +95,7 @@ impl Ranking<'_> {
         for of in operands.values_mut() {
             for (id, _) in &of.conditions {
                 let like = self.simulator.design.nodes[*id].clone();
-                let operation = Operation::Unary(Unary::LogicalNot);
+                let operation = Operation::Operator(&LOGICAL_NOT);
                 of.denied.push(self.keep(Node { operation, arguments: vec![*id], ..like }));
             }
         }
@@ -149,16 +149,16 @@ impl Ranking<'_> {
         let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
             all.push((Node { operation, arguments, ..node.clone() }, what));
         };
-        if let Operation::Binary(binary) = node.operation {
-            for other in alternatives(binary) {
-                let what = format!("`{}` in place of `{}`", other.sign(), binary.sign());
-                add(Operation::Binary(other), node.arguments.clone(), what);
+        if let Operation::Operator(operator) = node.operation {
+            for other in alternatives(operator) {
+                let what = format!("`{}` in place of `{}`", other.sign, operator.sign);
+                add(Operation::Operator(other), node.arguments.clone(), what);
             }
         }
         for argument in &node.arguments {
             if self.simulator.design.nodes[*argument].width == width {
                 let what = format!("`{}` alone", self.text(*argument));
-                add(Operation::Unary(Unary::Extend), vec![*argument], what);
+                add(Operation::Operator(&EXTEND), vec![*argument], what);
             }
         }
         if let (Operation::Choice, [condition, yes, no]) = (&node.operation, &*node.arguments) {
@@ -181,32 +181,36 @@ impl Ranking<'_> {
         }
         let mut known = BTreeSet::new();
         for value in values {
-            if known.insert(value.clone()) && node.operation != Operation::Constant(value.clone()) {
+            let is_own = matches!(&node.operation, Operation::Constant(own) if *own == value);
+            if known.insert(value.clone()) && !is_own {
                 let what = format!("{} in place of `{own}`", literal(&value, width));
                 add(Operation::Constant(value), Vec::new(), what);
             }
         }
         if width == 1 {
-            add(Operation::Unary(Unary::Not), vec![id], format!("`{own}` inverted"));
+            add(Operation::Operator(&NOT), vec![id], format!("`{own}` inverted"));
         }
         let Some(operands) = self.operands.get(&node.instance) else { return all };
-        let is_leaf = matches!(node.operation, Operation::Variable(_));
+        let leaf = match node.operation {
+            Operation::Variable(variable) => Some(variable),
+            _ => None,
+        };
         for (variable, of) in &operands.variables {
             let operation = Operation::Variable(*variable);
-            if *of == width && operation != node.operation && (is_leaf || is_root) {
+            if *of == width && leaf != Some(*variable) && (leaf.is_some() || is_root) {
                 let name = &self.simulator.design.variables[*variable].name;
                 add(operation, Vec::new(), format!("`{name}` in place of `{own}`"));
             }
         }
         if width == 1 {
             for ((condition, text), denied) in operands.conditions.iter().zip(&operands.denied) {
-                for (operation, sign) in [(Binary::And, "&&"), (Binary::Or, "||")] {
+                for operator in operators(&["logand", "logor"]) {
                     for (condition, not) in [(condition, ""), (denied, "!")] {
-                        let operation = Operation::Binary(operation);
+                        let operation = Operation::Operator(operator);
                         let arguments = vec![id, *condition];
                         let with =
                             Node { operation, arguments, is_condition: true, ..node.clone() };
-                        all.push((with, format!("`{sign} {not}{text}` after `{own}`")));
+                        all.push((with, format!("`{} {not}{text}` after `{own}`", operator.sign)));
                     }
                 }
             }
@@ -231,9 +235,9 @@ impl Ranking<'_> {
             all.push((Node { operation, arguments, ..node.clone() }, what));
         };
         for (part, text) in parts {
-            for (operation, sign) in [(Binary::Add, "+"), (Binary::Subtract, "-")] {
-                let what = format!("`{sign} {text}` after `{own}`");
-                add(Operation::Binary(operation), vec![id, part], what);
+            for operator in operators(&["add", "sub"]) {
+                let what = format!("`{} {text}` after `{own}`", operator.sign);
+                add(Operation::Operator(operator), vec![id, part], what);
             }
         }
         for ((condition, text), denied) in conditions.iter().zip(&denied).filter(|_| is_root) {
@@ -275,19 +279,10 @@ fn literal(value: &Bits, width: u32) -> String {
     format!("{width}'h{}", if digits.is_empty() { "0" } else { digits })
 }
 
-/// Operations that are easily taken for one another.
-fn alternatives(binary: Binary) -> Vec<Binary> {
-    use Binary::{
-        Add, And, Equal, Greater, GreaterEqual, Less, LessEqual, LogicalAnd, LogicalOr, Or,
-        Subtract, Unequal, Xor,
-    };
-    let groups: [&[Binary]; 5] = [
-        &[And, Or, Xor],
-        &[LogicalAnd, LogicalOr],
-        &[Less, LessEqual, Greater, GreaterEqual, Equal, Unequal],
-        &[Equal, Unequal],
-        &[Add, Subtract],
-    ];
-    let group = groups.into_iter().find(|group| group[0] == binary || group.contains(&binary));
-    group.into_iter().flatten().copied().filter(|other| *other != binary).collect()
+/// Operators that are easily taken for one another.
+fn alternatives(operator: &Operator) -> impl Iterator<Item = &'static Operator> {
+    let groups: [&[&str]; 4] =
+        [&["and", "or", "xor"], &["logand", "logor"], &COMPARISONS, &["add", "sub"]];
+    let group = groups.into_iter().find(|group| group.contains(&operator.name));
+    operators(group.unwrap_or_default()).filter(|other| other.name != operator.name)
 }
