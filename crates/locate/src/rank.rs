@@ -15,10 +15,12 @@ mod repairs;
 
 use super::bits::{self, Bits};
 use super::design::{Node, NodeId, Operation, Place};
-use super::simulate::{Forced, Runs, Simulator, State, Stimulus};
+use super::simulate::{Runs, Simulator, State, Stimulus};
 use super::slice::{Root, Slice, roots};
 use repairs::Operands;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::swap;
 
 /// Expressions that may be evaluated to force values, to add assignments, and to try other repairs.
 const EFFORT: [u64; 3] = [4_000_000, 14_000_000, 16_000_000];
@@ -125,7 +127,6 @@ pub struct Ranking<'a> {
     elsewhere: BTreeMap<NodeId, f64>,
     constants: BTreeMap<u32, Vec<Bits>>,
     operands: BTreeMap<usize, Operands>,
-    scratch: State,
 }
 
 impl<'a> Ranking<'a> {
@@ -147,16 +148,16 @@ impl<'a> Ranking<'a> {
             let mut state = start.clone();
             let (mut settled, mut differs) = (Vec::new(), None);
             for cycle in 0..stimulus.cycles() {
-                simulator.trace = Some(Vec::new());
-                state.wake();
+                simulator.trace = RefCell::new(Some(Vec::new()));
+                state.wake(Runs::Anywhere);
                 simulator.drive(&mut state, &stimulus.inputs[cycle])?;
-                words += state.size();
+                words += state.limbs.len();
                 if words > MOST_WORDS {
                     return None;
                 }
                 settled.push(state.clone());
                 if cases.is_empty() {
-                    early.push(simulator.trace.iter().flatten().copied().collect());
+                    early.push(simulator.trace.borrow().iter().flatten().copied().collect());
                 }
                 if simulator.differs(&state, &stimulus.expected[cycle]) {
                     differs = Some(cycle);
@@ -198,7 +199,6 @@ impl<'a> Ranking<'a> {
             elsewhere,
             constants: BTreeMap::new(),
             operands: BTreeMap::new(),
-            scratch: State::default(),
         };
         ranking.prepare();
         Some(ranking)
@@ -233,13 +233,13 @@ impl<'a> Ranking<'a> {
     /// Forces values. The expressions that matter, in the order of their distance to the failure.
     fn try_values(&mut self, lines: &mut Lines) -> Vec<NodeId> {
         let (mut matter, mut decisive) = (Vec::new(), BTreeSet::new());
-        let limit = self.simulator.effort + EFFORT[0];
+        let limit = self.simulator.effort.get() + EFFORT[0];
         for (cycle, root) in self.slice.found.clone() {
             if self.simulator.design.is_missing(root) {
                 continue;
             }
             for node in self.nodes(root) {
-                if self.simulator.effort > limit {
+                if self.simulator.effort.get() > limit {
                     break;
                 }
                 if decisive.contains(&node) || !self.avoids(node, root, cycle) {
@@ -273,12 +273,12 @@ impl<'a> Ranking<'a> {
 
     /// Gives these expressions other forms.
     fn try_repairs(&mut self, lines: &mut Lines, matter: Vec<NodeId>, effort: u64) {
-        let limit = self.simulator.effort + effort;
+        let limit = self.simulator.effort.get() + effort;
         for root in matter {
             for node in self.nodes(root) {
                 let place = self.simulator.design.nodes[node].place.clone();
                 for (repaired, what) in self.repairs(node, node == root) {
-                    if self.simulator.effort > limit {
+                    if self.simulator.effort.get() > limit {
                         return;
                     }
                     self.try_repair(lines, Repair { root, id: node, node: repaired }, &place, what);
@@ -309,8 +309,7 @@ impl<'a> Ranking<'a> {
     /// Whether another value of a node in one cycle avoids the failure.
     fn avoids(&mut self, id: NodeId, root: NodeId, cycle: usize) -> bool {
         let width = self.simulator.design.nodes[id].width;
-        let mut state = std::mem::take(&mut self.scratch);
-        state.clone_from(&self.cases[0].settled[cycle]);
+        let mut state = self.cases[0].settled[cycle].clone();
         let now = self.simulator.eval(&mut state, id);
         let one = bits::small(1, width);
         let mut values = vec![
@@ -338,17 +337,15 @@ impl<'a> Ranking<'a> {
             let whole = self.simulator.eval(&mut state, root);
             known = BTreeSet::from([whole]);
             let simulator = &mut *self.simulator;
-            values = values
-                .into_iter()
-                .filter_map(|value| {
-                    simulator.instead = Some((id, value));
-                    let whole = simulator.eval(&mut state, root);
-                    known.insert(whole.clone()).then_some(whole)
-                })
-                .collect();
-            simulator.instead = None;
+            let own = simulator.design.nodes[id].operation.clone();
+            let whole = |value| {
+                simulator.design.nodes[id].operation = Operation::Constant(value);
+                let whole = simulator.eval(&mut state, root);
+                known.insert(whole.clone()).then_some(whole)
+            };
+            values = values.into_iter().filter_map(whole).collect();
+            simulator.design.nodes[id].operation = own;
         }
-        self.scratch = state;
         values.into_iter().any(|value| self.decides(root, cycle, value))
     }
 
@@ -358,44 +355,50 @@ impl<'a> Ranking<'a> {
             return *known;
         }
         let runs = self.roots[&root].runs;
-        let mut state = std::mem::take(&mut self.scratch);
-        let forced = Forced { root, runs, cycle: cycle as u64, value: value.clone() };
-        let mut is_stable = self.begin(0, cycle, runs, &mut state).is_some();
+        let mut state = self.begin(0, cycle, runs);
         let Case { stimulus, settled, .. } = &self.cases[0];
-        is_stable &= self.simulator.force(&mut state, forced, &stimulus.inputs[cycle]).is_some();
+        state.wake(runs);
+        self.simulator.forced = Some((root, value.clone()));
         let mut at = cycle;
         let is_avoided = loop {
-            if !is_stable || self.simulator.differs(&state, &stimulus.expected[at]) {
+            let is_stable = self.simulator.drive(&mut state, &stimulus.inputs[at]).is_some();
+            // Without a consequence, the failure comes.
+            if !is_stable
+                || at > cycle && state.is_like(&settled[at])
+                || self.simulator.differs(&state, &stimulus.expected[at])
+            {
                 break false;
             }
             if at == self.end {
                 break true;
             }
             at += 1;
-            is_stable = self.simulator.edge(&mut state).is_some()
-                && self.simulator.drive(&mut state, &stimulus.inputs[at]).is_some();
-            // Without a consequence, the failure comes.
-            is_stable &= !state.is_like(&settled[at]);
+            if self.simulator.edge(&mut state).is_none() {
+                break false;
+            }
+            if self.simulator.forced.take().is_some() {
+                state.wake(runs);
+            }
         };
         self.simulator.forced = None;
-        self.scratch = state;
         self.tried.entry((root, cycle)).or_default().insert(value, is_avoided);
         is_avoided
     }
 
     /// A state from which an expression runs in a cycle: with its inputs, but before them for a
     /// clocked process, which may also wait for one of them.
-    fn begin(&mut self, case: usize, cycle: usize, runs: Runs, state: &mut State) -> Option<()> {
+    fn begin(&self, case: usize, cycle: usize, runs: Runs) -> State {
         let Case { start, settled, .. } = &self.cases[case];
         match (runs, cycle) {
-            (Runs::Clocked, 0) => state.clone_from(start),
+            (Runs::Clocked, 0) => start.clone(),
             (Runs::Clocked, _) => {
-                state.clone_from(&settled[cycle - 1]);
-                return self.simulator.edge(state);
+                let mut state = settled[cycle - 1].clone();
+                // It is stable: the same edge led to the next cycle of the case.
+                let _ = self.simulator.edge(&mut state);
+                state
             }
-            _ => state.clone_from(&settled[cycle]),
+            _ => settled[cycle].clone(),
         }
-        Some(())
     }
 
     /// The share of the cases that match with a repair; `None` if the failing case does not. It is
@@ -413,12 +416,12 @@ impl<'a> Ranking<'a> {
         let inner = self.keep(self.simulator.design.nodes[id].clone());
         let own = repair.node.arguments.iter_mut().filter(|argument| **argument == id);
         own.for_each(|argument| *argument = inner);
-        let share = self.share_of(&repair, least);
+        let share = self.share_of(&mut repair, least);
         self.simulator.design.nodes.truncate(inner);
         share
     }
 
-    fn share_of(&mut self, repair: &Repair, least: f64) -> Option<f64> {
+    fn share_of(&mut self, repair: &mut Repair, least: f64) -> Option<f64> {
         if !self.may_repair(repair) || self.outcome(0, repair).is_some() {
             return None;
         }
@@ -444,7 +447,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// Whether a repair may avoid the failure, by its effect in single cycles.
-    fn may_repair(&mut self, repair: &Repair) -> bool {
+    fn may_repair(&mut self, repair: &mut Repair) -> bool {
         let (mut at, mut count) = (0, 0);
         while let Some((cycle, value)) = self.effect(0, repair, at) {
             if cycle + CYCLES < self.end || self.decides(repair.root, cycle, value) {
@@ -456,7 +459,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// The next cycle from `at` on in which a repair changes something, and the value.
-    fn effect(&mut self, case: usize, repair: &Repair, at: usize) -> Option<(usize, Bits)> {
+    fn effect(&mut self, case: usize, repair: &mut Repair, at: usize) -> Option<(usize, Bits)> {
         let root = repair.root;
         let missing = match self.simulator.design.nodes[root].operation {
             Operation::Missing(variable) => Some(variable),
@@ -470,9 +473,9 @@ impl<'a> Ranking<'a> {
             // Functions write their variables, which they assign before they read them.
             let state = &mut self.cases[case].settled[cycle];
             let before = self.simulator.eval(state, root);
-            let kept = self.simulator.replace(repair.id, repair.node.clone());
+            swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
             let value = self.simulator.eval(state, root);
-            self.simulator.replace(repair.id, kept);
+            swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
             // An assignment also has an effect if another one follows.
             let next = self.cases[case].settled.get(cycle + 1).filter(|_| is_late);
             let is_other = |it: &State| {
@@ -486,18 +489,16 @@ impl<'a> Ranking<'a> {
     }
 
     /// The cycle in which an output differs with a repair.
-    fn outcome(&mut self, case: usize, repair: &Repair) -> Option<usize> {
+    fn outcome(&mut self, case: usize, repair: &mut Repair) -> Option<usize> {
         let runs = self.roots[&repair.root].runs;
         let mut at = 0;
         while let Some((cycle, _)) = self.effect(case, repair, at) {
-            let mut state = std::mem::take(&mut self.scratch);
-            let _ = self.begin(case, cycle, runs, &mut state);
+            let mut state = self.begin(case, cycle, runs);
             self.simulator.changed = Some(runs);
-            let kept = self.simulator.replace(repair.id, repair.node.clone());
+            swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
             let next = self.simulate(case, cycle, &mut state);
-            self.simulator.replace(repair.id, kept);
+            swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
             self.simulator.changed = None;
-            self.scratch = state;
             match next {
                 Ok(outcome) => return outcome,
                 Err(same) => at = same,

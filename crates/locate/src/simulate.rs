@@ -4,9 +4,14 @@
 //! Verdicts come from the compiled model alone.
 
 use super::bits::{self, Bits};
-use super::design::{Design, Node, NodeId, Operation, Statement, Target, VariableId};
+use super::design::{
+    Design, Edge, Function, Node, NodeId, Operation, Process, Statement, Target, Variable,
+    VariableId,
+};
 use cosim_block::driven::DrivenPins;
-use std::cmp::Ordering;
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use verilated::{BeforeReset, Port};
 
 /// Rounds of the combinational processes after which they count as unstable.
@@ -63,45 +68,29 @@ impl Stimulus {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub struct State {
     /// The values of all variables; see [`Simulator::read`].
-    limbs: Vec<u64>,
+    pub limbs: Vec<u64>,
     /// Combinational processes to run.
     dirty: Vec<bool>,
     /// The edge variables at the last check.
     last: Vec<bool>,
-    pub cycle: u64,
-}
-
-impl Clone for State {
-    fn clone(&self) -> Self {
-        let mut state = Self::default();
-        state.clone_from(self);
-        state
-    }
-
-    fn clone_from(&mut self, other: &Self) {
-        self.limbs.clone_from(&other.limbs);
-        self.dirty.clone_from(&other.dirty);
-        self.last.clone_from(&other.last);
-        self.cycle = other.cycle;
-    }
 }
 
 impl State {
-    /// Marks all processes.
-    pub fn wake(&mut self) {
-        self.dirty.fill(true);
+    /// Marks what runs an expression.
+    pub fn wake(&mut self, runs: Runs) {
+        match runs {
+            Runs::Combinational(process) => self.dirty[process] = true,
+            Runs::Clocked => {}
+            Runs::Anywhere => self.dirty.fill(true),
+        }
     }
 
     /// Whether all that follows is the same, with the same inputs.
     pub fn is_like(&self, other: &Self) -> bool {
         self.limbs == other.limbs && self.last == other.last
-    }
-
-    pub fn size(&self) -> usize {
-        self.limbs.len()
     }
 }
 
@@ -116,34 +105,22 @@ pub enum Runs {
     Anywhere,
 }
 
-/// A value that an expression of a statement has in one cycle.
-#[derive(Debug, Clone)]
-pub struct Forced {
-    pub root: NodeId,
-    pub runs: Runs,
-    pub cycle: u64,
-    pub value: Bits,
-}
-
 #[derive(Debug)]
 pub struct Simulator {
     pub design: Design,
     pub pins: Pins,
-    /// The first limb of each variable, and the limbs of an element.
-    slots: Vec<(usize, usize)>,
+    /// The limbs of each variable, and the number of limbs of an element.
+    slots: Vec<(Range<usize>, usize)>,
     /// The combinational processes that read each variable.
     readers: Vec<Vec<usize>>,
     /// Nodes that were evaluated: the measure of effort, which is the same on every machine.
-    pub effort: u64,
+    pub effort: Cell<u64>,
     /// The expressions of statements that run are noted, while it is set.
-    pub trace: Option<Vec<NodeId>>,
-    /// A value in one cycle.
-    pub forced: Option<Forced>,
-    /// A node with another value, in [`Simulator::eval`].
-    pub instead: Option<(NodeId, Bits)>,
+    pub trace: RefCell<Option<Vec<NodeId>>>,
+    /// The value that an expression of a statement has instead of its own.
+    pub forced: Option<(NodeId, Bits)>,
     /// Where a changed expression runs, which may read other variables than before.
     pub changed: Option<Runs>,
-    before: Vec<u64>,
 }
 
 /// An assignment at the end of the time step.
@@ -173,28 +150,18 @@ impl Simulator {
             reads.for_each(|it| readers[*it].push(place));
         }
         let mut end = 0;
-        let slot = |variable: &super::design::Variable| {
-            let limbs = bits::limbs(variable.width);
+        let slot = |variable: &Variable| {
+            let (start, limbs) = (end, bits::limbs(variable.width));
             end += limbs * variable.array.unwrap_or(1);
-            (end - limbs * variable.array.unwrap_or(1), limbs)
+            (start..end, limbs)
         };
         let slots = design.variables.iter().map(slot).collect();
-        Ok(Self {
-            design,
-            pins,
-            slots,
-            readers,
-            effort: 0,
-            trace: None,
-            forced: None,
-            instead: None,
-            changed: None,
-            before: Vec::new(),
-        })
+        let (effort, trace) = (Cell::new(0), RefCell::new(None));
+        Ok(Self { design, pins, slots, readers, effort, trace, forced: None, changed: None })
     }
 
     /// The state before the first cycle.
-    pub fn start(&mut self, before_reset: bool) -> State {
+    pub fn start(&self, before_reset: bool) -> State {
         let mut limbs = Vec::new();
         for variable in &self.design.variables {
             let value = match &variable.constant {
@@ -205,13 +172,11 @@ impl Simulator {
             (0..variable.array.unwrap_or(1)).for_each(|_| limbs.extend_from_slice(&value));
         }
         let dirty = vec![true; self.design.combinational.len()];
-        let mut state = State { limbs, dirty, last: Vec::new(), cycle: 0 };
+        let mut state = State { limbs, dirty, last: Vec::new() };
         for pin in self.pins.inputs.iter().chain([&self.pins.clock]) {
             self.slice(&mut state, *pin, 0).fill(0);
         }
-        let body = std::mem::take(&mut self.design.initial);
-        self.run(&mut state, &body, &mut Vec::new());
-        self.design.initial = body;
+        self.run(&mut state, &self.design.initial, &mut Vec::new());
         let _ = self.settle(&mut state);
         state.last = self.levels(&state);
         state
@@ -219,8 +184,8 @@ impl Simulator {
 
     /// The value of a variable, or of an element of a memory.
     pub fn read(&self, state: &State, variable: VariableId, element: usize) -> Bits {
-        let (first, limbs) = self.slots[variable];
-        Bits::from_slice(&state.limbs[first + element * limbs..][..limbs])
+        let (all, limbs) = &self.slots[variable];
+        Bits::from_slice(&state.limbs[all.start + element * limbs..][..*limbs])
     }
 
     fn slice<'s>(
@@ -229,46 +194,29 @@ impl Simulator {
         variable: VariableId,
         element: usize,
     ) -> &'s mut [u64] {
-        let (first, limbs) = self.slots[variable];
-        &mut state.limbs[first + element * limbs..][..limbs]
+        let (all, limbs) = &self.slots[variable];
+        &mut state.limbs[all.start + element * limbs..][..*limbs]
     }
 
     /// The levels of the variables whose edges processes wait for.
     fn levels(&self, state: &State) -> Vec<bool> {
         let edges = self.design.clocked.iter().flat_map(|process| &process.edges);
-        edges.map(|edge| state.limbs[self.slots[edge.variable].0] & 1 == 1).collect()
+        edges.map(|edge| state.limbs[self.slots[edge.variable].0.start] & 1 == 1).collect()
     }
 
     /// Drives the inputs of a cycle; `None` if the design does not become stable.
-    pub fn drive(&mut self, state: &mut State, inputs: &[Bits]) -> Option<()> {
-        for (place, value) in inputs.iter().enumerate() {
-            let input = self.pins.inputs[place];
-            self.set(state, input, 0, value);
+    pub fn drive(&self, state: &mut State, inputs: &[Bits]) -> Option<()> {
+        for (input, value) in self.pins.inputs.iter().zip(inputs) {
+            self.set(state, *input, 0, value);
         }
         self.set(state, self.pins.clock, 0, &bits::small(0, 1));
         self.events(state)
     }
 
     /// The rising edge of the clock, after which the next cycle begins.
-    pub fn edge(&mut self, state: &mut State) -> Option<()> {
+    pub fn edge(&self, state: &mut State) -> Option<()> {
         self.set(state, self.pins.clock, 0, &bits::small(1, 1));
-        self.events(state)?;
-        if let Some(Forced { cycle, runs, .. }) = &self.forced
-            && *cycle == state.cycle
-        {
-            Self::wake(state, *runs);
-        }
-        state.cycle += 1;
-        Some(())
-    }
-
-    /// Marks what runs an expression.
-    fn wake(state: &mut State, runs: Runs) {
-        match runs {
-            Runs::Combinational(process) => state.dirty[process] = true,
-            Runs::Clocked => {}
-            Runs::Anywhere => state.dirty.fill(true),
-        }
+        self.events(state)
     }
 
     fn set(&self, state: &mut State, variable: VariableId, element: usize, value: &Bits) {
@@ -281,34 +229,29 @@ impl Simulator {
         }
     }
 
-    fn events(&mut self, state: &mut State) -> Option<()> {
+    fn events(&self, state: &mut State) -> Option<()> {
         for _ in 0..MOST_ROUNDS {
             self.settle(state)?;
             let levels = self.levels(state);
             if levels == state.last {
                 return Some(());
             }
-            let mut fired = Vec::new();
-            let mut edge = 0;
-            for (place, process) in self.design.clocked.iter().enumerate() {
-                let is_fired = |(edge, offset): (&super::design::Edge, usize)| {
-                    levels[offset] != state.last[offset] && levels[offset] == edge.rises
+            let mut changes = levels.iter().zip(&state.last);
+            let is_fired = |process: &&Process| {
+                let edges = process.edges.iter().zip(&mut changes);
+                let fired = |(edge, (level, last)): &(&Edge, (&bool, &bool))| {
+                    level != last && **level == edge.rises
                 };
-                if process.edges.iter().zip(edge..).any(is_fired) {
-                    fired.push(place);
-                }
-                edge += process.edges.len();
-            }
+                edges.filter(fired).count() > 0
+            };
+            let fired: Vec<_> = self.design.clocked.iter().filter(is_fired).collect();
             state.last = levels;
             let mut late = Vec::new();
-            for place in fired {
-                let body = std::mem::take(&mut self.design.clocked[place].body);
-                self.run(state, &body, &mut late);
-                self.design.clocked[place].body = body;
+            for process in fired {
+                self.run(state, &process.body, &mut late);
                 // What it assigned at once may have readers.
-                for variable in &self.design.clocked[place].at_once {
-                    self.readers[*variable].iter().for_each(|it| state.dirty[*it] = true);
-                }
+                let readers = process.at_once.iter().flat_map(|it| &self.readers[*it]);
+                readers.for_each(|it| state.dirty[*it] = true);
             }
             for (variable, element, value) in late {
                 self.set(state, variable, element, &value);
@@ -317,9 +260,9 @@ impl Simulator {
         None
     }
 
-    fn settle(&mut self, state: &mut State) -> Option<()> {
+    fn settle(&self, state: &mut State) -> Option<()> {
         if let Some(runs) = self.changed {
-            Self::wake(state, runs);
+            state.wake(runs);
         }
         let mut is_final = self.changed.is_none();
         for _ in 0..MOST_ROUNDS {
@@ -329,7 +272,7 @@ impl Simulator {
                 }
                 // It may read what was computed after it.
                 is_final = true;
-                self.changed.into_iter().for_each(|runs| Self::wake(state, runs));
+                self.changed.into_iter().for_each(|runs| state.wake(runs));
             }
             for place in 0..self.design.combinational.len() {
                 if std::mem::replace(&mut state.dirty[place], false) && self.process(state, place) {
@@ -341,45 +284,31 @@ impl Simulator {
     }
 
     /// Runs a combinational process. Whether it changed anything.
-    fn process(&mut self, state: &mut State, place: usize) -> bool {
-        let process = &mut self.design.combinational[place];
-        let (body, writes) =
-            (std::mem::take(&mut process.body), std::mem::take(&mut process.writes));
-        let of = |slots: &[(usize, usize)], array: Option<usize>, it: VariableId| {
-            let (first, limbs) = slots[it];
-            first..first + limbs * array.unwrap_or(1)
-        };
-        let mut before = std::mem::take(&mut self.before);
-        before.clear();
-        for it in &writes {
-            let range = of(&self.slots, self.design.variables[*it].array, *it);
-            before.extend_from_slice(&state.limbs[range]);
-        }
-        self.run(state, &body, &mut Vec::new());
+    fn process(&self, state: &mut State, place: usize) -> bool {
+        let Process { body, writes, .. } = &self.design.combinational[place];
+        let limbs = |it: &VariableId| self.slots[*it].0.clone();
+        let before = writes.iter().flat_map(|it| &state.limbs[limbs(it)]).copied();
+        let before: SmallVec<[u64; 8]> = before.collect();
+        self.run(state, body, &mut Vec::new());
         let (mut rest, mut has_changed) = (&*before, false);
-        for it in &writes {
-            let range = of(&self.slots, self.design.variables[*it].array, *it);
-            let (own, others) = rest.split_at(range.len());
+        for it in writes {
+            let (own, others) = rest.split_at(limbs(it).len());
             rest = others;
-            if state.limbs[range] != *own {
+            if state.limbs[limbs(it)] != *own {
                 has_changed = true;
-                for reader in self.readers[*it].iter().filter(|it| **it != place) {
-                    state.dirty[*reader] = true;
-                }
+                let readers = self.readers[*it].iter().filter(|it| **it != place);
+                readers.for_each(|reader| state.dirty[*reader] = true);
             }
         }
-        self.before = before;
-        let process = &mut self.design.combinational[place];
-        (process.body, process.writes) = (body, writes);
         has_changed
     }
 
-    fn run(&mut self, state: &mut State, body: &[Statement], late: &mut Late) {
+    fn run(&self, state: &mut State, body: &[Statement], late: &mut Late) {
         for statement in body {
             match statement {
                 Statement::Assign { target, value, is_late } => {
                     let width = self.design.nodes[*value].width;
-                    let forced = self.noted(state, *value);
+                    let forced = self.noted(*value);
                     if forced.is_none() && self.design.is_missing(*value) {
                         continue;
                     }
@@ -394,8 +323,7 @@ impl Simulator {
                     let value = self.root(state, *subject);
                     for (labels, body) in items {
                         let is_equal = |label: &NodeId| {
-                            let label = self.eval(state, *label);
-                            bits::compare(&label, &value) == Ordering::Equal
+                            bits::compare(&self.eval(state, *label), &value).is_eq()
                         };
                         if labels.is_empty() || labels.iter().any(is_equal) {
                             self.run(state, body, late);
@@ -408,21 +336,21 @@ impl Simulator {
     }
 
     /// The value of an expression of a statement.
-    fn root(&mut self, state: &mut State, root: NodeId) -> Bits {
-        self.noted(state, root).unwrap_or_else(|| self.eval(state, root))
+    fn root(&self, state: &mut State, root: NodeId) -> Bits {
+        self.noted(root).unwrap_or_else(|| self.eval(state, root))
     }
 
     /// Notes that an expression runs. Its value, if it is forced.
-    fn noted(&mut self, state: &State, root: NodeId) -> Option<Bits> {
-        if let Some(trace) = &mut self.trace {
+    fn noted(&self, root: NodeId) -> Option<Bits> {
+        if let Some(trace) = &mut *self.trace.borrow_mut() {
             trace.push(root);
         }
-        let forced = self.forced.as_ref()?;
-        (forced.root == root && forced.cycle == state.cycle).then(|| forced.value.clone())
+        let (forced, value) = self.forced.as_ref()?;
+        (*forced == root).then(|| value.clone())
     }
 
     fn assign(
-        &mut self,
+        &self,
         state: &mut State,
         target: &Target,
         value: Bits,
@@ -465,7 +393,7 @@ impl Simulator {
     /// The variable, its element, the lowest bit and the number of bits of a target; `None` outside
     /// of the variable.
     fn resolve(
-        &mut self,
+        &self,
         state: &mut State,
         target: &Target,
     ) -> Option<(VariableId, usize, u32, Option<u32>)> {
@@ -491,66 +419,43 @@ impl Simulator {
     }
 
     /// The value of an expression in a state.
-    pub fn eval(&mut self, state: &mut State, id: NodeId) -> Bits {
-        self.effort += 1;
-        if let Some((node, value)) = &self.instead
-            && *node == id
-        {
-            return value.clone();
-        }
-        let node = &self.design.nodes[id];
-        let width = node.width;
-        match &node.operation {
+    pub fn eval(&self, state: &mut State, id: NodeId) -> Bits {
+        self.effort.set(self.effort.get() + 1);
+        let Node { operation, arguments, width, .. } = &self.design.nodes[id];
+        let mut value = |at: usize| self.eval(state, arguments[at]);
+        match operation {
             Operation::Constant(value) => value.clone(),
             Operation::Variable(variable) | Operation::Missing(variable) => {
                 self.read(state, *variable, 0)
             }
             Operation::Element(variable) => {
-                let (variable, index) = (*variable, node.arguments[0]);
-                let index = self.eval(state, index);
-                match self.element(variable, &index) {
-                    Some(element) => self.read(state, variable, element),
-                    None => bits::small(0, width),
+                let index = value(0);
+                match self.element(*variable, &index) {
+                    Some(element) => self.read(state, *variable, element),
+                    None => bits::small(0, *width),
                 }
             }
             Operation::Operator(operator) => {
-                let (operator, of) = (*operator, [0, 1].map(|at| node.arguments.get(at).copied()));
-                let widths = of.map(|id| id.map_or(0, |id| self.design.nodes[id].width));
-                let values = of.map(|id| id.map_or_else(Bits::new, |id| self.eval(state, id)));
-                (operator.value)(values, widths, width)
+                let of = [0, 1].map(|at| arguments.get(at));
+                let widths = of.map(|id| id.map_or(0, |id| self.design.nodes[*id].width));
+                let values = of.map(|id| id.map_or_else(Bits::new, |id| self.eval(state, *id)));
+                (operator.value)(values, widths, *width)
             }
             Operation::Choice => {
-                let (condition, yes, no) =
-                    (node.arguments[0], node.arguments[1], node.arguments[2]);
-                let holds = bits::is_true(&self.eval(state, condition));
-                bits::fit(self.eval(state, if holds { yes } else { no }), width)
+                let chosen = if bits::is_true(&value(0)) { 1 } else { 2 };
+                bits::fit(value(chosen), *width)
             }
             Operation::Call(function) => {
-                let (function, arguments) = (*function, node.arguments.clone());
-                let inputs = self.design.functions[function].inputs.clone();
-                for (input, argument) in inputs.into_iter().zip(arguments) {
-                    let value =
-                        bits::fit(self.eval(state, argument), self.design.variables[input].width);
-                    self.slice(state, input, 0).copy_from_slice(&value);
+                let Function { inputs, result, body } = &self.design.functions[*function];
+                for (input, argument) in inputs.iter().zip(arguments) {
+                    let width = self.design.variables[*input].width;
+                    let value = bits::fit(self.eval(state, *argument), width);
+                    self.slice(state, *input, 0).copy_from_slice(&value);
                 }
-                let body = std::mem::take(&mut self.design.functions[function].body);
-                self.run(state, &body, &mut Vec::new());
-                self.design.functions[function].body = body;
-                self.read(state, self.design.functions[function].result, 0)
+                self.run(state, body, &mut Vec::new());
+                self.read(state, *result, 0)
             }
         }
-    }
-
-    /// Replaces a node, and returns it.
-    pub fn replace(&mut self, id: NodeId, node: Node) -> Node {
-        std::mem::replace(&mut self.design.nodes[id], node)
-    }
-
-    /// Drives the inputs of a cycle, with a forced value.
-    pub fn force(&mut self, state: &mut State, forced: Forced, inputs: &[Bits]) -> Option<()> {
-        Self::wake(state, forced.runs);
-        self.forced = Some(forced);
-        self.drive(state, inputs)
     }
 
     /// The outputs that differ from what a cycle expects.
@@ -561,9 +466,8 @@ impl Simulator {
     ) -> impl Iterator<Item = VariableId> + 's {
         let outputs = self.pins.outputs.iter().zip(expected);
         let differs = |(output, (value, mask)): &(&VariableId, &(Bits, Bits))| {
-            let (first, count) = self.slots[**output];
-            let held = state.limbs[first..first + count].iter();
-            held.zip(value).zip(mask).any(|((held, value), mask)| (held ^ value) & mask != 0)
+            let held = self.read(state, **output, 0);
+            held.iter().zip(value).zip(mask).any(|((held, value), mask)| (held ^ value) & mask != 0)
         };
         outputs.filter(differs).map(|(output, _)| *output)
     }

@@ -153,7 +153,7 @@ endmodule",
         };
         let is_equal = described(&text, |tree| {
             let design = Design::of(tree, "top").unwrap();
-            let mut simulator = Simulator::new(design, "clk", &inputs, &outputs).unwrap();
+            let simulator = Simulator::new(design, "clk", &inputs, &outputs).unwrap();
             let case = Stimulus::of(&pins, &inputs, &outputs, 2);
             let mut state = simulator.start(false);
             (0..2).all(|cycle| {
