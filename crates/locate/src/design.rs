@@ -76,20 +76,22 @@ pub struct Node {
     pub is_condition: bool,
 }
 
+/// What an assignment gives a value.
 #[derive(Debug, Clone)]
-pub enum Target {
-    Variable(VariableId),
-    Element(VariableId, NodeId),
-    /// Bits of a target, from this one on.
-    Slice(Box<Target>, NodeId, u32),
-    /// Targets with their widths, the most significant first.
-    Concatenated(Vec<(Target, u32)>),
+pub struct Target {
+    pub variable: VariableId,
+    /// The element of a memory.
+    pub index: Option<NodeId>,
+    /// The lowest bit is the sum of these.
+    pub lows: Vec<NodeId>,
+    pub width: u32,
 }
 
 #[derive(Debug, Clone)]
 pub enum Statement {
-    /// Assigns a value, at the end of the time step if it is late.
-    Assign { target: Target, value: NodeId, is_late: bool },
+    /// Assigns a value, at the end of the time step if it is late. The first target is the most
+    /// significant one.
+    Assign { targets: Vec<Target>, value: NodeId, is_late: bool },
     /// Chooses between two lists.
     If { condition: NodeId, then: Vec<Self>, otherwise: Vec<Self> },
     /// Runs the first item with a label that equals the subject. The item without labels is the
@@ -148,23 +150,18 @@ impl Design {
         let processes = self.combinational.iter().chain(&self.clocked);
         let written: BTreeSet<VariableId> =
             processes.flat_map(|process| &process.writes).copied().collect();
-        let is_constant = |statement: &Statement| match statement {
-            Statement::Assign { target: Target::Variable(target), value, .. } => {
-                let is_constant = matches!(self.nodes[*value].operation, Operation::Constant(_));
-                (is_constant && !written.contains(target)).then_some(*target)
-            }
-            _ => None,
+        let constant = |statement: &Statement| {
+            let (target, value, _) = statement.whole()?;
+            let is_constant = matches!(self.nodes[value].operation, Operation::Constant(_));
+            (is_constant && !written.contains(&target)).then_some(target)
         };
-        let (mut initial, mut moved) = (Vec::new(), Vec::new());
-        for statement in &self.initial {
-            match is_constant(statement) {
-                Some(target) => {
-                    let (body, writes) = (vec![statement.clone()], vec![target]);
-                    moved.push(Process { body, writes, ..Process::default() });
-                }
-                None => initial.push(statement.clone()),
-            }
-        }
+        let (moved, initial): (Vec<_>, _) =
+            self.initial.iter().cloned().partition(|statement| constant(statement).is_some());
+        let process = |statement: Statement| {
+            let writes = constant(&statement).into_iter().collect();
+            Process { body: vec![statement], writes, ..Process::default() }
+        };
+        let moved: Vec<_> = moved.into_iter().map(process).collect();
         self.initial = initial;
         self.combinational.extend(moved);
     }
@@ -226,7 +223,12 @@ impl Design {
     pub fn each_case(&self, f: &mut dyn FnMut(NodeId, NodeId)) {
         let bodies = self.combinational.iter().chain(&self.clocked).map(|process| &process.body);
         let functions = self.functions.iter().map(|function| &function.body);
-        bodies.chain(functions).flatten().for_each(|statement| statement.each_case(f));
+        let mut labels = |statement: &Statement| {
+            if let Statement::Case { subject, items } = statement {
+                items.iter().flat_map(|(labels, _)| labels).for_each(|label| f(*subject, *label));
+            }
+        };
+        bodies.chain(functions).flatten().for_each(|statement| statement.each(&mut labels));
     }
 
     /// Whether a node is the value of an assignment that does not happen.
@@ -242,74 +244,39 @@ impl Design {
 }
 
 impl Statement {
-    /// Calls `f` with the expressions of a statement and of those in it.
-    pub fn each_root(&self, f: &mut dyn FnMut(NodeId)) {
-        self.own_roots(f);
-        self.each_body(&mut |body| body.iter().for_each(|it| it.each_root(f)));
+    /// Calls `f` with a statement and those in it.
+    pub fn each(&self, f: &mut dyn FnMut(&Self)) {
+        f(self);
+        self.bodies().into_iter().flatten().for_each(|statement| statement.each(f));
     }
 
-    /// Calls `f` with the expressions of a statement itself.
-    pub fn own_roots(&self, f: &mut dyn FnMut(NodeId)) {
+    /// The expressions of a statement itself.
+    pub fn roots(&self) -> Vec<NodeId> {
         match self {
-            Self::Assign { target, value, .. } => {
-                f(*value);
-                target.each_index(f);
+            Self::Assign { targets, value, .. } => {
+                let indices = targets.iter().flat_map(|it| it.index.iter().chain(&it.lows));
+                indices.chain([value]).copied().collect()
             }
-            Self::If { condition, .. } => f(*condition),
+            Self::If { condition, .. } => vec![*condition],
             Self::Case { subject, items } => {
-                f(*subject);
-                items.iter().flat_map(|(labels, _)| labels).for_each(|label| f(*label));
+                items.iter().flat_map(|(labels, _)| labels).chain([subject]).copied().collect()
             }
         }
     }
 
-    /// Calls `f` with the lists of statements in a statement.
-    pub fn each_body<'a>(&'a self, f: &mut dyn FnMut(&'a [Self])) {
+    /// The lists of statements in a statement.
+    pub fn bodies(&self) -> Vec<&[Self]> {
         match self {
-            Self::Assign { .. } => {}
-            Self::If { then, otherwise, .. } => {
-                f(then);
-                f(otherwise);
-            }
-            Self::Case { items, .. } => items.iter().for_each(|(_, body)| f(body)),
+            Self::Assign { .. } => Vec::new(),
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::Case { items, .. } => items.iter().map(|(_, body)| &**body).collect(),
         }
     }
 
-    fn each_case(&self, f: &mut dyn FnMut(NodeId, NodeId)) {
-        self.each_body(&mut |body| body.iter().for_each(|it| it.each_case(f)));
-        if let Self::Case { subject, items } = self {
-            items.iter().flat_map(|(labels, _)| labels).for_each(|label| f(*subject, *label));
-        }
-    }
-
-    /// Calls `f` with each target, and whether it is assigned at the end of the time step.
-    fn each_target<'a>(&'a self, f: &mut dyn FnMut(&'a Target, bool)) {
-        self.each_body(&mut |body| body.iter().for_each(|it| it.each_target(f)));
-        if let Self::Assign { target, is_late, .. } = self {
-            f(target, *is_late);
-        }
-    }
-}
-
-impl Target {
-    fn each_index(&self, f: &mut dyn FnMut(NodeId)) {
-        match self {
-            Self::Variable(_) => {}
-            Self::Element(_, index) => f(*index),
-            Self::Slice(inner, low, _) => {
-                f(*low);
-                inner.each_index(f);
-            }
-            Self::Concatenated(parts) => parts.iter().for_each(|(part, _)| part.each_index(f)),
-        }
-    }
-
-    /// Calls `f` with the variables of a target.
-    pub fn each_variable(&self, f: &mut dyn FnMut(VariableId)) {
-        match self {
-            Self::Variable(variable) | Self::Element(variable, _) => f(*variable),
-            Self::Slice(inner, ..) => inner.each_variable(f),
-            Self::Concatenated(parts) => parts.iter().for_each(|(part, _)| part.each_variable(f)),
-        }
+    /// The whole variable that a statement assigns, its value, and whether it is late.
+    fn whole(&self) -> Option<(VariableId, NodeId, bool)> {
+        let Self::Assign { targets, value, is_late } = self else { return None };
+        let [Target { variable, index: None, lows, .. }] = &**targets else { return None };
+        lows.is_empty().then_some((*variable, *value, *is_late))
     }
 }

@@ -2,7 +2,7 @@
 //! match.
 //!
 //! - A value that is forced in one cycle shows that the failure depends on an expression. Only what
-//!   may decide the output is tried ([`Slice`]), and of each value what it makes of the whole
+//!   may decide the output is tried ([`slice`]), and of each value what it makes of the whole
 //!   expression.
 //! - An expression in another form, or an assignment that a branch lacks, is a *repair* if the
 //!   failing case matches. It counts for much if all other cases match as well, and for little
@@ -16,7 +16,7 @@ mod repairs;
 use super::bits::{self, Bits};
 use super::design::{Node, NodeId, Operation, Place};
 use super::simulate::{Runs, Simulator, State, Stimulus};
-use super::slice::{Root, Slice, roots};
+use super::slice::{Root, roots, slice};
 use repairs::Operands;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,7 +118,7 @@ pub struct Ranking<'a> {
     /// The cycles in which each expression of the failing case runs.
     cycles: BTreeMap<NodeId, BTreeSet<usize>>,
     /// What may decide the outputs that differ.
-    slice: Slice,
+    slice: Vec<(usize, NodeId)>,
     /// Whether a value of an expression in a cycle avoids the failure.
     tried: BTreeMap<(NodeId, usize), BTreeMap<Bits, bool>>,
     /// The others in the order in which they are tried.
@@ -186,7 +186,7 @@ impl<'a> Ranking<'a> {
         let roots = roots(&simulator.design);
         let outputs: Vec<_> =
             simulator.differences(&cases[0].settled[end], &failing.expected[end]).collect();
-        let slice = Slice::of(&simulator.design, &roots, (&cycles, &early), &outputs, end, CYCLES);
+        let slice = slice(&simulator.design, &roots, (&cycles, &early), &outputs, end, CYCLES);
         let mut ranking = Self {
             simulator,
             order: (1..cases.len()).collect(),
@@ -234,7 +234,7 @@ impl<'a> Ranking<'a> {
     fn try_values(&mut self, lines: &mut Lines) -> Vec<NodeId> {
         let (mut matter, mut decisive) = (Vec::new(), BTreeSet::new());
         let limit = self.simulator.effort.get() + EFFORT[0];
-        for (cycle, root) in self.slice.found.clone() {
+        for (cycle, root) in self.slice.clone() {
             if self.simulator.design.is_missing(root) {
                 continue;
             }
@@ -268,7 +268,7 @@ impl<'a> Ranking<'a> {
     /// The expressions that may decide the output.
     fn found(&self) -> impl Iterator<Item = NodeId> {
         let mut known = BTreeSet::new();
-        self.slice.found.iter().map(|(_, root)| *root).filter(move |root| known.insert(*root))
+        self.slice.iter().map(|(_, root)| *root).filter(move |root| known.insert(*root))
     }
 
     /// Gives these expressions other forms.

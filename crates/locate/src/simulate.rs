@@ -306,14 +306,18 @@ impl Simulator {
     fn run(&self, state: &mut State, body: &[Statement], late: &mut Late) {
         for statement in body {
             match statement {
-                Statement::Assign { target, value, is_late } => {
-                    let width = self.design.nodes[*value].width;
-                    let forced = self.noted(*value);
-                    if forced.is_none() && self.design.is_missing(*value) {
-                        continue;
+                Statement::Assign { targets, value, is_late } => {
+                    let value = match self.noted(*value) {
+                        Some(forced) => forced,
+                        None if self.design.is_missing(*value) => continue,
+                        None => self.eval(state, *value),
+                    };
+                    let mut low = targets.iter().map(|it| i64::from(it.width)).sum::<i64>();
+                    for target in targets {
+                        low -= i64::from(target.width);
+                        let value = bits::shift(&value, -low, target.width);
+                        self.assign(state, target, value, is_late.then_some(&mut *late));
                     }
-                    let value = forced.unwrap_or_else(|| self.eval(state, *value));
-                    self.assign(state, target, value, width, is_late.then_some(&mut *late));
                 }
                 Statement::If { condition, then, otherwise } => {
                     let holds = bits::is_true(&self.root(state, *condition));
@@ -349,67 +353,39 @@ impl Simulator {
         (*forced == root).then(|| value.clone())
     }
 
+    /// Assigns a value, unless the target is outside of the variable.
     fn assign(
         &self,
         state: &mut State,
         target: &Target,
         value: Bits,
-        width: u32,
         late: Option<&mut Late>,
-    ) {
-        match target {
-            Target::Concatenated(parts) => {
-                let mut low: u32 = parts.iter().map(|(_, width)| width).sum();
-                let mut late = late;
-                for (part, width) in parts {
-                    low -= width;
-                    let value = bits::shift(&value, -i64::from(low), *width);
-                    self.assign(state, part, value, *width, late.as_deref_mut());
-                }
-            }
-            _ => {
-                let Some((variable, element, low, part)) = self.resolve(state, target) else {
-                    return;
-                };
-                let whole = self.design.variables[variable].width;
-                let part = part.unwrap_or(whole);
-                let pending = late.as_ref().and_then(|late| {
-                    let of = |it: &&(VariableId, usize, Bits)| (it.0, it.1) == (variable, element);
-                    late.iter().rev().find(of).map(|it| it.2.clone())
-                });
-                let held = pending.unwrap_or_else(|| self.read(state, variable, element));
-                let value = match part == whole && low == 0 {
-                    true => bits::fit(value, whole),
-                    false => bits::replace(&held, whole, low, &bits::fit(value, width), part),
-                };
-                match late {
-                    Some(late) => late.push((variable, element, value)),
-                    None => self.slice(state, variable, element).copy_from_slice(&value),
-                }
-            }
+    ) -> Option<()> {
+        let Target { variable, width, .. } = *target;
+        let mut low = 0u32;
+        for part in &target.lows {
+            let part = bits::index(&self.eval(state, *part))?;
+            low = low.checked_add(u32::try_from(part).ok()?)?;
         }
-    }
-
-    /// The variable, its element, the lowest bit and the number of bits of a target; `None` outside
-    /// of the variable.
-    fn resolve(
-        &self,
-        state: &mut State,
-        target: &Target,
-    ) -> Option<(VariableId, usize, u32, Option<u32>)> {
-        match target {
-            Target::Variable(variable) => Some((*variable, 0, 0, None)),
-            Target::Element(variable, index) => {
-                let index = self.eval(state, *index);
-                Some((*variable, self.element(*variable, &index)?, 0, None))
-            }
-            Target::Slice(inner, low, width) => {
-                let low = u32::try_from(bits::index(&self.eval(state, *low))?).ok()?;
-                let (variable, element, outer, _) = self.resolve(state, inner)?;
-                Some((variable, element, outer.checked_add(low)?, Some(*width)))
-            }
-            Target::Concatenated(_) => None,
+        let element = match target.index {
+            Some(index) => self.element(variable, &self.eval(state, index))?,
+            None => 0,
+        };
+        let whole = self.design.variables[variable].width;
+        let value = if width == whole && low == 0 {
+            value
+        } else {
+            let of = |it: &&(VariableId, usize, Bits)| (it.0, it.1) == (variable, element);
+            let pending = late.as_ref().and_then(|late| late.iter().rev().find(of));
+            let held =
+                pending.map_or_else(|| self.read(state, variable, element), |it| it.2.clone());
+            bits::replace(&held, whole, low, &value, width)
+        };
+        match late {
+            Some(late) => late.push((variable, element, value)),
+            None => self.slice(state, variable, element).copy_from_slice(&value),
         }
+        Some(())
     }
 
     fn element(&self, variable: VariableId, index: &Bits) -> Option<usize> {

@@ -37,12 +37,13 @@ fn add(
 ) -> BTreeSet<VariableId> {
     let mut all = BTreeSet::new();
     for statement in body {
-        let (mut own, mut affects) = (Vec::new(), BTreeSet::new());
-        statement.own_roots(&mut |root| own.push(root));
-        if let Statement::Assign { target, .. } = statement {
-            target.each_variable(&mut |it| _ = affects.insert(it));
+        let (own, mut affects) = (statement.roots(), BTreeSet::new());
+        if let Statement::Assign { targets, .. } = statement {
+            affects.extend(targets.iter().map(|it| it.variable));
         }
-        statement.each_body(&mut |body| affects.append(&mut add(design, body, runs, roots)));
+        for body in statement.bodies() {
+            affects.append(&mut add(design, body, runs, roots));
+        }
         for root in own.iter().copied() {
             let mut reads = Vec::new();
             design.each_node(root, &mut |node| match design.nodes[node].operation {
@@ -59,58 +60,50 @@ fn add(
     all
 }
 
-/// What may decide outputs, back from a cycle.
-#[derive(Debug)]
-pub struct Slice {
-    /// The expressions, each with the cycle in which it runs, from the last cycle back.
-    pub found: Vec<(usize, NodeId)>,
-}
-
-impl Slice {
-    /// What may decide these outputs in the cycle `end`. `cycles` has the cycles in which each
-    /// expression runs, and what runs in each before the outputs are compared.
-    pub fn of(
-        design: &Design,
-        roots: &BTreeMap<NodeId, Root>,
-        (cycles, early): (&BTreeMap<NodeId, BTreeSet<usize>>, &[BTreeSet<NodeId>]),
-        outputs: &[VariableId],
-        end: usize,
-        depth: usize,
-    ) -> Self {
-        let mut needed = vec![false; design.variables.len()];
-        outputs.iter().for_each(|output| needed[*output] = true);
-        let mut slice = Self { found: Vec::new() };
-        for cycle in (end.saturating_sub(depth)..=end).rev() {
-            let ran = |root: &NodeId| cycles.get(root).is_some_and(|ran| ran.contains(&cycle));
-            let mut rest: Vec<_> = roots.iter().filter(|(root, _)| ran(root)).collect();
-            // What the edge at the end of this cycle decides is read before it.
-            let mut before = needed.clone();
+/// The expressions that may decide these outputs in the cycle `end`, each with the cycle in which
+/// it runs, from the last cycle back. `cycles` has the cycles in which each expression runs, and
+/// what runs in each before the outputs are compared.
+pub fn slice(
+    design: &Design,
+    roots: &BTreeMap<NodeId, Root>,
+    (cycles, early): (&BTreeMap<NodeId, BTreeSet<usize>>, &[BTreeSet<NodeId>]),
+    outputs: &[VariableId],
+    end: usize,
+    depth: usize,
+) -> Vec<(usize, NodeId)> {
+    let mut needed = vec![false; design.variables.len()];
+    outputs.iter().for_each(|output| needed[*output] = true);
+    let mut found = Vec::new();
+    for cycle in (end.saturating_sub(depth)..=end).rev() {
+        let ran = |root: &NodeId| cycles.get(root).is_some_and(|ran| ran.contains(&cycle));
+        let mut rest: Vec<_> = roots.iter().filter(|(root, _)| ran(root)).collect();
+        // What the edge at the end of this cycle decides is read before it.
+        let mut before = needed.clone();
+        rest.retain(|(id, root)| {
+            let is_edge = root.runs == Runs::Clocked;
+            if is_edge && cycle < end && root.affects.iter().any(|it| needed[*it]) {
+                root.reads.iter().for_each(|it| before[*it] = true);
+                found.push((cycle, **id));
+                return false;
+            }
+            // A clocked process may also wait for an input, such as a reset.
+            early[cycle].contains(*id)
+        });
+        needed = before;
+        loop {
+            let count = found.len();
             rest.retain(|(id, root)| {
-                let is_edge = root.runs == Runs::Clocked;
-                if is_edge && cycle < end && root.affects.iter().any(|it| needed[*it]) {
-                    root.reads.iter().for_each(|it| before[*it] = true);
-                    slice.found.push((cycle, **id));
-                    return false;
+                let is_needed = root.affects.iter().any(|it| needed[*it]);
+                if is_needed {
+                    root.reads.iter().for_each(|it| needed[*it] = true);
+                    found.push((cycle, **id));
                 }
-                // A clocked process may also wait for an input, such as a reset.
-                early[cycle].contains(*id)
+                !is_needed
             });
-            needed = before;
-            loop {
-                let count = slice.found.len();
-                rest.retain(|(id, root)| {
-                    let is_needed = root.affects.iter().any(|it| needed[*it]);
-                    if is_needed {
-                        root.reads.iter().for_each(|it| needed[*it] = true);
-                        slice.found.push((cycle, **id));
-                    }
-                    !is_needed
-                });
-                if slice.found.len() == count {
-                    break;
-                }
+            if found.len() == count {
+                break;
             }
         }
-        slice
     }
+    found
 }

@@ -5,7 +5,7 @@ use super::{
     Variable, VariableId,
 };
 use crate::bits;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use verilated_build::tree::{Element, Tree};
 
 type Scope = BTreeMap<String, VariableId>;
@@ -182,10 +182,7 @@ impl<'t> Builder<'t> {
                 }
                 "always" => self.always(item)?,
                 "initial" | "initialstatic" | "initialautomatic" => {
-                    let mut body = Vec::new();
-                    for child in &item.children {
-                        self.statement(child, &mut body)?;
-                    }
+                    let body = self.statements(&item.children)?;
                     self.design.initial.extend(body);
                 }
                 "begin" | "genblock" => {
@@ -239,21 +236,17 @@ impl<'t> Builder<'t> {
             let Some(variable) = ports.get(name).copied() else {
                 return self.fails(port, "a port that the module lacks");
             };
-            let statement = match port.get("direction") {
-                Some("in") => {
-                    let (value, target) = (self.expression(connected)?, Target::Variable(variable));
-                    Statement::Assign { target, value, is_late: false }
-                }
+            let (targets, value) = match port.get("direction") {
+                Some("in") => (vec![self.whole(variable)], self.expression(connected)?),
                 Some("out") => {
-                    let target = self.target(connected)?;
+                    let targets = self.targets(connected)?;
                     let width = self.design.variables[variable].width;
                     let operation = Operation::Variable(variable);
-                    let value = self.node(port, operation, Vec::new(), width);
-                    Statement::Assign { target, value, is_late: false }
+                    (targets, self.node(port, operation, Vec::new(), width))
                 }
                 _ => return self.fails(port, "a bidirectional port"),
             };
-            self.process(Vec::new(), vec![statement]);
+            self.process(Vec::new(), vec![Statement::Assign { targets, value, is_late: false }]);
         }
         Ok(())
     }
@@ -271,10 +264,7 @@ impl<'t> Builder<'t> {
                 None => {}
             }
         }
-        let mut body = Vec::new();
-        for child in function.children.iter().filter(|it| it.kind != "var") {
-            self.statement(child, &mut body)?;
-        }
+        let body = self.statements(&function.children)?;
         self.scopes.pop();
         let Some(result) = result else { return self.fails(function, "a function without result") };
         let id = self.design.functions.len();
@@ -298,46 +288,35 @@ impl<'t> Builder<'t> {
             };
             edges.push(Edge { variable: self.find(variable)?, rises });
         }
-        let mut body = Vec::new();
-        for child in item.children.iter().filter(|it| it.kind != "sentree") {
-            self.statement(child, &mut body)?;
-        }
+        let body = self.statements(item.children.iter().filter(|it| it.kind != "sentree"))?;
         self.process(edges, body);
         Ok(())
     }
 
     fn process(&mut self, edges: Vec<Edge>, mut body: Vec<Statement>) {
-        let (mut reads, mut writes, mut at_once) = (Vec::new(), Vec::new(), Vec::new());
-        for statement in &body {
+        let (mut reads, mut writes, mut at_once) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        // The variables that are assigned as a whole, and whether late.
+        let mut all = BTreeMap::new();
+        let mut each = |statement: &Statement| {
             self.reads(statement, &mut reads);
-            statement.each_target(&mut |target, is_late| {
-                target.each_variable(&mut |it| {
-                    writes.push(it);
-                    at_once.extend((!is_late).then_some(it));
-                });
-            });
-        }
-        for list in [&mut reads, &mut writes, &mut at_once] {
-            list.sort_unstable();
-            list.dedup();
-        }
-        let mut whole = BTreeMap::new();
-        body.iter().for_each(|it| self.assigned(it, &mut whole));
-        self.add_missing(&mut body, &whole);
+            if let Statement::Assign { targets, is_late, .. } = statement {
+                writes.extend(targets.iter().map(|it| it.variable));
+                at_once.extend(targets.iter().filter(|_| !is_late).map(|it| it.variable));
+            }
+            if let Some((variable, value, is_late)) = statement.whole() {
+                all.insert(variable, is_late);
+                self.design.assigned.entry(variable).or_default().push(value);
+            }
+        };
+        body.iter().for_each(|statement| statement.each(&mut each));
+        self.add_missing(&mut body, &all);
+        let [reads, writes, at_once] =
+            [reads, writes, at_once].map(|set| set.into_iter().collect::<Vec<_>>());
         let process = Process { edges, body, reads, writes, at_once };
         match process.edges.is_empty() {
             true => self.design.combinational.push(process),
             false => self.design.clocked.push(process),
-        }
-    }
-
-    /// Notes the whole variables that a statement assigns, and whether late.
-    fn assigned(&mut self, statement: &Statement, into: &mut BTreeMap<VariableId, bool>) {
-        statement.each_body(&mut |body| body.iter().for_each(|it| self.assigned(it, into)));
-        if let Statement::Assign { target: Target::Variable(variable), value, is_late } = statement
-        {
-            into.insert(*variable, *is_late);
-            self.design.assigned.entry(*variable).or_default().push(*value);
         }
     }
 
@@ -353,51 +332,47 @@ impl<'t> Builder<'t> {
             };
             for body in bodies {
                 self.add_missing(body, all);
-                let own = body.iter().filter_map(|statement| match statement {
-                    Statement::Assign { target: Target::Variable(it), value, .. } => {
-                        Some((*it, *value))
-                    }
-                    _ => None,
-                });
-                let own: Vec<_> = own.collect();
+                let own: Vec<_> = body.iter().filter_map(Statement::whole).collect();
                 let mut missing = Vec::new();
                 for (variable, is_late) in all {
                     let is_full = self.design.nodes.len() > MOST_NODES;
-                    if is_full || own.iter().any(|(it, _)| it == variable) {
+                    if is_full || own.iter().any(|(it, ..)| it == variable) {
                         continue;
                     }
                     // Assignments often have the order of the declarations.
-                    let at = own.iter().rposition(|(it, _)| it < variable).unwrap_or(0);
-                    let beside = own.get(at).map_or(root, |(_, value)| *value);
+                    let at = own.iter().rposition(|(it, ..)| it < variable).unwrap_or(0);
+                    let beside = own.get(at).map_or(root, |(_, value, _)| *value);
                     let mut node = self.design.nodes[beside].clone();
                     node.width = self.design.variables[*variable].width;
                     (node.operation, node.arguments) = (Operation::Missing(*variable), Vec::new());
                     self.design.nodes.push(node);
-                    let (target, value) =
-                        (Target::Variable(*variable), self.design.nodes.len() - 1);
-                    missing.push(Statement::Assign { target, value, is_late: *is_late });
+                    let (targets, value) =
+                        (vec![self.whole(*variable)], self.design.nodes.len() - 1);
+                    missing.push(Statement::Assign { targets, value, is_late: *is_late });
                 }
                 body.splice(..0, missing);
             }
         }
     }
 
-    fn reads(&self, statement: &Statement, into: &mut Vec<VariableId>) {
-        let mut roots = Vec::new();
-        statement.each_root(&mut |root| roots.push(root));
-        for root in roots {
+    /// Adds the variables that a statement reads itself.
+    fn reads(&self, statement: &Statement, into: &mut BTreeSet<VariableId>) {
+        for root in statement.roots() {
             self.design.each_node(root, &mut |node| match self.design.nodes[node].operation {
-                Operation::Variable(id) | Operation::Element(id) => into.push(id),
+                Operation::Variable(id) | Operation::Element(id) => _ = into.insert(id),
                 Operation::Call(function) => {
                     let body = &self.design.functions[function].body;
-                    body.iter().for_each(|it| self.reads(it, into));
+                    body.iter().for_each(|it| it.each(&mut |it| self.reads(it, into)));
                 }
                 _ => {}
             });
         }
     }
 
-    fn statements(&mut self, elements: &'t [Element]) -> Result<Vec<Statement>, Reason> {
+    fn statements(
+        &mut self,
+        elements: impl IntoIterator<Item = &'t Element>,
+    ) -> Result<Vec<Statement>, Reason> {
         let mut body = Vec::new();
         for element in elements {
             self.statement(element, &mut body)?;
@@ -412,28 +387,22 @@ impl<'t> Builder<'t> {
                 for variable in element.of_kind("var") {
                     self.declare(variable)?;
                 }
-                for child in &element.children {
-                    self.statement(child, into)?;
-                }
+                into.extend(self.statements(&element.children)?);
                 self.scopes.pop();
             }
             "assign" => into.push(self.assignment(element, false)?),
             "assigndly" => into.push(self.assignment(element, true)?),
             "if" => {
-                let [condition, rest @ ..] = element.children.as_slice() else {
+                // An empty branch is an empty `begin`, or left out.
+                let [condition, branches @ ..] = element.children.as_slice() else {
                     return self.fails(element, "an if without a condition");
                 };
+                if branches.len() > 2 {
+                    return self.fails(element, "an if with more than two branches");
+                }
                 let condition = self.expression(condition)?;
-                // An empty branch is an empty `begin`, or left out.
-                let (then, otherwise) = match rest {
-                    [] => (Vec::new(), Vec::new()),
-                    [then] => (self.statements(std::slice::from_ref(then))?, Vec::new()),
-                    [then, otherwise] => (
-                        self.statements(std::slice::from_ref(then))?,
-                        self.statements(std::slice::from_ref(otherwise))?,
-                    ),
-                    _ => return self.fails(element, "an if with more than two branches"),
-                };
+                let then = self.statements(branches.first())?;
+                let otherwise = self.statements(branches.get(1))?;
                 into.push(Statement::If { condition, then, otherwise });
             }
             "case" => {
@@ -463,34 +432,54 @@ impl<'t> Builder<'t> {
         let [value, .., target] = element.children.as_slice() else {
             return self.fails(element, "an assignment without a value");
         };
-        let (value, target) = (self.expression(value)?, self.target(target)?);
-        Ok(Statement::Assign { target, value, is_late })
+        let (value, targets) = (self.expression(value)?, self.targets(target)?);
+        Ok(Statement::Assign { targets, value, is_late })
+    }
+
+    fn whole(&self, variable: VariableId) -> Target {
+        let width = self.design.variables[variable].width;
+        Target { variable, index: None, lows: Vec::new(), width }
+    }
+
+    fn targets(&mut self, element: &'t Element) -> Result<Vec<Target>, Reason> {
+        if element.kind != "concat" {
+            return Ok(vec![self.target(element)?]);
+        }
+        let mut targets = Vec::new();
+        for part in &element.children {
+            targets.extend(self.targets(part)?);
+        }
+        Ok(targets)
     }
 
     fn target(&mut self, element: &'t Element) -> Result<Target, Reason> {
         match (element.kind.as_str(), element.children.as_slice()) {
-            ("varref", _) => {
-                let variable = self.find(element)?;
-                match self.design.variables[variable].array {
-                    None => Ok(Target::Variable(variable)),
-                    Some(_) => self.fails(element, "a memory that is assigned as a whole"),
-                }
-            }
-            ("arraysel", [memory, index]) if memory.kind == "varref" => {
-                Ok(Target::Element(self.find(memory)?, self.expression(index)?))
+            ("varref" | "arraysel", _) => {
+                let (variable, index) = self.reference(element)?;
+                Ok(Target { index, ..self.whole(variable) })
             }
             ("sel", [from, low, ..]) => {
-                let (target, low) = (self.target(from)?, self.expression(low)?);
-                Ok(Target::Slice(Box::new(target), low, self.width(element)?))
-            }
-            ("concat", parts) => {
-                let mut all = Vec::new();
-                for part in parts {
-                    all.push((self.target(part)?, self.width(part)?));
-                }
-                Ok(Target::Concatenated(all))
+                let mut target = self.target(from)?;
+                target.lows.push(self.expression(low)?);
+                target.width = self.width(element)?;
+                Ok(target)
             }
             (kind, _) => self.fails(element, &format!("`{kind}` is assigned")),
+        }
+    }
+
+    /// A variable, or a memory and the index of its element.
+    fn reference(&mut self, element: &'t Element) -> Result<(VariableId, Option<NodeId>), Reason> {
+        let (name, index) = match (element.kind.as_str(), element.children.as_slice()) {
+            ("varref", _) => (element, None),
+            (_, [memory, index]) if memory.kind == "varref" => (memory, Some(self.expression(index)?)),
+            _ => return self.fails(element, "a memory with several dimensions"),
+        };
+        let variable = self.find(name)?;
+        match (index, self.design.variables[variable].array) {
+            (Some(_), None) => self.fails(element, "an element of a vector"),
+            (None, Some(_)) => self.fails(element, "a memory as a whole"),
+            (index, _) => Ok((variable, index)),
         }
     }
 
@@ -529,27 +518,14 @@ impl<'t> Builder<'t> {
                 };
                 return Ok(self.node(element, Operation::Constant(value), Vec::new(), width));
             }
-            "varref" => {
-                let variable = self.find(element)?;
-                let Variable { width, array, .. } = self.design.variables[variable];
-                if array.is_some() {
-                    return self.fails(element, "a memory that is read as a whole");
-                }
-                return Ok(self.node(element, Operation::Variable(variable), Vec::new(), width));
-            }
-            "arraysel" => {
-                let [memory, index] = element.children.as_slice() else {
-                    return self.fails(element, "an element without an index");
+            "varref" | "arraysel" => {
+                let (variable, index) = self.reference(element)?;
+                let operation = match index {
+                    Some(_) => Operation::Element(variable),
+                    None => Operation::Variable(variable),
                 };
-                if memory.kind != "varref" {
-                    return self.fails(element, "a memory with several dimensions");
-                }
-                let (variable, index) = (self.find(memory)?, self.expression(index)?);
-                let Variable { width, array, .. } = self.design.variables[variable];
-                if array.is_none() {
-                    return self.fails(element, "an element of a vector");
-                }
-                return Ok(self.node(element, Operation::Element(variable), vec![index], width));
+                let width = self.design.variables[variable].width;
+                return Ok(self.node(element, operation, index.into_iter().collect(), width));
             }
             "funcref" => {
                 let known = self.functions.iter().rev();
