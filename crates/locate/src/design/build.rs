@@ -8,7 +8,8 @@ use crate::bits;
 use std::collections::{BTreeMap, BTreeSet};
 use verilated_build::tree::{Element, Tree};
 
-type Scope = BTreeMap<String, VariableId>;
+/// Variables and functions: `var` or `func` and a name.
+type Scope<'t> = BTreeMap<(&'static str, &'t str), usize>;
 
 /// Expressions beyond which no missing assignments are added.
 const MOST_NODES: usize = 1 << 20;
@@ -19,9 +20,7 @@ struct Builder<'t> {
     modules: BTreeMap<&'t str, &'t Element>,
     design: Design,
     /// From the module inward.
-    scopes: Vec<Scope>,
-    /// Functions by name.
-    functions: Vec<BTreeMap<String, usize>>,
+    scopes: Vec<Scope<'t>>,
     instance: usize,
     instances: usize,
     path: String,
@@ -33,7 +32,6 @@ impl Design {
     /// # Errors
     /// The construct that is not understood.
     pub fn of(tree: &Tree, top: &str) -> Result<Self, Reason> {
-        let name = |element: &'_ Element| element.name().to_owned();
         let of_kind = |kind: &'static str| tree.modules.iter().filter(move |it| it.kind == kind);
         let mut builder = Builder {
             tree,
@@ -41,7 +39,6 @@ impl Design {
             modules: of_kind("module").map(|it| (it.name(), it)).collect(),
             design: Self::default(),
             scopes: vec![Scope::new()],
-            functions: vec![BTreeMap::new()],
             instance: 0,
             instances: 0,
             path: String::new(),
@@ -52,10 +49,11 @@ impl Design {
         let is_top = |it: &&Element| it.get("origName").unwrap_or(it.name()) == top;
         let element = of_kind("module").find(is_top).ok_or_else(|| format!("no module {top}"))?;
         builder.scope(element)?;
-        let ports = element.of_kind("var").filter(|it| it.get("dir").is_some()).map(name);
-        let scope = builder.scopes.last().cloned().unwrap_or_default();
+        let ports = element.of_kind("var").filter(|it| it.get("dir").is_some());
+        let known = builder.scopes.last().cloned().unwrap_or_default();
         let mut design = builder.design;
-        design.ports = ports.filter_map(|port| Some((port.clone(), *scope.get(&port)?))).collect();
+        let port = |it: &Element| Some((it.name().to_owned(), *known.get(&("var", it.name()))?));
+        design.ports = ports.filter_map(port).collect();
         design.constant_assignments();
         design.sort();
         Ok(design)
@@ -89,46 +87,40 @@ impl<'t> Builder<'t> {
     /// The width of a type, and the number of elements of a memory.
     fn of_type(&self, id: &str) -> Option<(u32, Option<usize>)> {
         let element = self.types.get(id)?;
-        let inner = || self.of_type(element.get("sub_dtype_id")?);
-        let range = || {
-            let range = element.child("range");
-            let end = |place: usize| {
-                let text = range?.children.get(place)?.name();
-                let (value, _) = bits::literal(text)?;
+        let of = |element: &Element| self.of_type(element.get("sub_dtype_id")?);
+        let end = |place: usize, name: &str| match element.child("range") {
+            Some(range) => {
+                let (value, _) = bits::literal(range.children.get(place)?.name())?;
                 Some(i64::from((value[0] as u32).cast_signed()))
-            };
-            let attribute = |name: &str| element.get(name)?.parse::<i64>().ok();
-            match range {
-                Some(_) => Some((end(0)?, end(1)?)),
-                None => Some((attribute("left")?, attribute("right")?)),
             }
+            None => element.get(name)?.parse().ok(),
         };
-        let count = |(left, right): (i64, i64)| usize::try_from(left.abs_diff(right) + 1).ok();
-        match element.kind.as_str() {
-            "basicdtype" => match (element.name(), element.get("left")) {
-                ("string" | "real" | "event" | "chandle", _) => None,
-                (_, Some(_)) => Some((u32::try_from(count(range()?)?).ok()?, None)),
-                ("integer" | "int", None) => Some((32, None)),
-                (_, None) => Some((1, None)),
-            },
-            "refdtype" | "enumdtype" | "paramtypedtype" | "constdtype" | "memberdtype" => inner(),
-            "structdtype" => {
-                let members = element.of_kind("memberdtype");
-                let width = |it: &Element| Some(self.of_type(it.get("sub_dtype_id")?)?.0);
+        let count = || end(0, "left")?.abs_diff(end(1, "right")?).checked_add(1);
+        let mut members = element.of_kind("memberdtype");
+        match (element.kind.as_str(), element.name()) {
+            ("basicdtype", "string" | "real" | "event" | "chandle") => None,
+            ("basicdtype", _) if element.get("left").is_some() => {
+                Some((u32::try_from(count()?).ok()?, None))
+            }
+            ("basicdtype", "integer" | "int") => Some((32, None)),
+            ("basicdtype", _) => Some((1, None)),
+            ("refdtype" | "enumdtype" | "paramtypedtype" | "constdtype" | "memberdtype", _) => {
+                of(element)
+            }
+            ("structdtype", _) => {
+                let width = |it: &Element| Some(of(it)?.0);
                 Some((members.map(width).sum::<Option<u32>>()?, None))
             }
-            "uniondtype" => {
-                let first = element.of_kind("memberdtype").next()?;
-                self.of_type(first.get("sub_dtype_id")?)
-            }
-            "packarraydtype" => {
-                let (width, None) = inner()? else { return None };
-                Some((width.checked_mul(u32::try_from(count(range()?)?).ok()?)?, None))
-            }
-            "unpackarraydtype" => {
-                let (width, None) = inner()? else { return None };
-                Some((width, Some(count(range()?)?)))
-            }
+            ("uniondtype", _) => of(members.next()?),
+            ("packarraydtype" | "unpackarraydtype", _) => match (of(element)?, count()?) {
+                ((width, None), count) if element.kind == "unpackarraydtype" => {
+                    Some((width, Some(usize::try_from(count).ok()?)))
+                }
+                ((width, None), count) => {
+                    Some((width.checked_mul(u32::try_from(count).ok()?)?, None))
+                }
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -150,18 +142,25 @@ impl<'t> Builder<'t> {
             constant: constant.map(|(value, _)| bits::fit(value, width)),
             instance: self.instance,
         });
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(element.name().to_owned(), id);
-        }
+        self.name("var", element, id);
         Ok(id)
     }
 
+    /// Names a variable or a function.
+    fn name(&mut self, kind: &'static str, element: &'t Element, id: usize) {
+        self.scopes.last_mut().and_then(|scope| scope.insert((kind, element.name()), id));
+    }
+
+    fn named(&self, kind: &'static str, element: &Element) -> Result<usize, Reason> {
+        let found = self.scopes.iter().rev().find_map(|scope| scope.get(&(kind, element.name())));
+        found.copied().map_or_else(|| self.fails(element, "a reference into another scope"), Ok)
+    }
+
     fn find(&self, element: &Element) -> Result<VariableId, Reason> {
-        let found = self.scopes.iter().rev().find_map(|scope| scope.get(element.name()));
-        match found {
-            Some(id) if self.design.variables[*id].width > 0 => Ok(*id),
-            Some(_) => self.fails(element, "a variable of a type without bits"),
-            None => self.fails(element, "a reference into another scope"),
+        let id = self.named("var", element)?;
+        match self.design.variables[id].width {
+            0 => self.fails(element, "a variable of a type without bits"),
+            _ => Ok(id),
         }
     }
 
@@ -213,13 +212,11 @@ impl<'t> Builder<'t> {
         let outside = std::mem::replace(&mut self.instance, inside);
         let end = self.path.len();
         self.path += &format!("{}.", item.name());
-        let packages = self.scopes[0].clone();
-        let scopes = std::mem::replace(&mut self.scopes, vec![packages, Scope::new()]);
-        let functions = vec![self.functions[0].clone(), BTreeMap::new()];
-        let functions = std::mem::replace(&mut self.functions, functions);
+        let scopes = self.scopes.split_off(1);
+        self.scopes.push(Scope::new());
         self.scope(module)?;
-        let ports = std::mem::replace(&mut self.scopes, scopes).pop().unwrap_or_default();
-        self.functions = functions;
+        let ports = self.scopes.pop().unwrap_or_default();
+        self.scopes.extend(scopes);
         self.path.truncate(end);
         self.instance = outside;
         for port in item.of_kind("port") {
@@ -233,7 +230,7 @@ impl<'t> Builder<'t> {
                 true => by_index().unwrap_or_default(),
                 false => port.name(),
             };
-            let Some(variable) = ports.get(name).copied() else {
+            let Some(variable) = ports.get(&("var", name)).copied() else {
                 return self.fails(port, "a port that the module lacks");
             };
             let (targets, value) = match port.get("direction") {
@@ -269,9 +266,7 @@ impl<'t> Builder<'t> {
         let Some(result) = result else { return self.fails(function, "a function without result") };
         let id = self.design.functions.len();
         self.design.functions.push(Function { inputs, result, body });
-        if let Some(known) = self.functions.last_mut() {
-            known.insert(function.name().to_owned(), id);
-        }
+        self.name("func", function, id);
         Ok(())
     }
 
@@ -412,7 +407,10 @@ impl<'t> Builder<'t> {
                 let subject = self.expression(subject)?;
                 let mut items = Vec::new();
                 for item in rest.iter().filter(|it| it.kind == "caseitem") {
-                    let is_label = |it: &&Element| is_in(EXPRESSIONS, &it.kind);
+                    let is_label = |it: &&Element| {
+                        matches!(&*it.kind, "const" | "varref" | "arraysel")
+                            || Operation::named(&it.kind).is_some()
+                    };
                     let labels: Vec<_> = item.children.iter().take_while(is_label).collect();
                     let body = self.statements(&item.children[labels.len()..])?;
                     let labels = labels.into_iter().map(|it| self.expression(it));
@@ -472,7 +470,9 @@ impl<'t> Builder<'t> {
     fn reference(&mut self, element: &'t Element) -> Result<(VariableId, Option<NodeId>), Reason> {
         let (name, index) = match (element.kind.as_str(), element.children.as_slice()) {
             ("varref", _) => (element, None),
-            (_, [memory, index]) if memory.kind == "varref" => (memory, Some(self.expression(index)?)),
+            (_, [memory, index]) if memory.kind == "varref" => {
+                (memory, Some(self.expression(index)?))
+            }
             _ => return self.fails(element, "a memory with several dimensions"),
         };
         let variable = self.find(name)?;
@@ -528,11 +528,7 @@ impl<'t> Builder<'t> {
                 return Ok(self.node(element, operation, index.into_iter().collect(), width));
             }
             "funcref" => {
-                let known = self.functions.iter().rev();
-                let name = element.name();
-                let Some(function) = known.filter_map(|it| it.get(name)).next().copied() else {
-                    return self.fails(element, "a function of another scope");
-                };
+                let function = self.named("func", element)?;
                 let mut arguments = Vec::new();
                 for argument in element.of_kind("arg").flat_map(|it| it.children.first()) {
                     arguments.push(self.expression(argument)?);
@@ -567,10 +563,6 @@ impl<'t> Builder<'t> {
         Ok(self.node(element, operation, arguments, width))
     }
 }
-
-/// Kinds of expressions, for the labels of a case item.
-const EXPRESSIONS: &str = "\
-    const varref and or not eq neq concat sel arraysel extend cond";
 
 fn is_in(kinds: &str, kind: &str) -> bool {
     kinds.split(' ').any(|it| it == kind)
