@@ -116,6 +116,13 @@ pub fn literal(text: &str) -> Option<(Bits, u32)> {
     Some((fit(nibbles.chunks(16).map(limb).collect(), width), width))
 }
 
+/// A value as a Verilog literal.
+pub fn text(value: &Bits, width: u32) -> String {
+    let digits = value.iter().rev().map(|limb| format!("{limb:016x}")).collect::<String>();
+    let digits = digits.trim_start_matches('0');
+    format!("{width}'h{}", if digits.is_empty() { "0" } else { digits })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 
 mod build;
 
-use super::bits::Bits;
+use super::bits::{self, Bits};
 use super::operators::{Operator, operators};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -198,10 +198,7 @@ impl Design {
         let node = &self.nodes[id];
         let arguments: Vec<_> = node.arguments.iter().map(|it| self.text(*it)).collect();
         match (&node.operation, &*arguments) {
-            (Operation::Constant(value), _) => {
-                let digits = value.iter().rev().map(|limb| format!("{limb:x}")).collect::<String>();
-                format!("{}'h{digits}", node.width)
-            }
+            (Operation::Constant(value), _) => bits::text(value, node.width),
             (Operation::Variable(variable) | Operation::Missing(variable), _) => {
                 self.variables[*variable].name.clone()
             }

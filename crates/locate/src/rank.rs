@@ -281,7 +281,16 @@ impl<'a> Ranking<'a> {
                     if self.simulator.effort.get() > limit {
                         return;
                     }
-                    self.try_repair(lines, Repair { root, id: node, node: repaired }, &place, what);
+                    let line = line_of(lines, &place);
+                    let best = line.best.as_ref().map_or(0.0, |(best, _)| *best);
+                    let repair = Repair { root, id: node, node: repaired };
+                    let Some(share) = self.share(repair, best) else { continue };
+                    line.repairs += 1;
+                    line.good += usize::from(share > GOOD);
+                    if line.best.is_none() || share > best {
+                        line.best = Some((share, what));
+                        line.place = place.clone();
+                    }
                 }
             }
         }
@@ -291,19 +300,6 @@ impl<'a> Ranking<'a> {
         let mut nodes = Vec::new();
         self.simulator.design.each_node(root, &mut |node| nodes.push(node));
         nodes
-    }
-
-    fn try_repair(&mut self, lines: &mut Lines, repair: Repair, place: &Place, what: String) {
-        let line = line_of(lines, place);
-        let Some(share) = self.share(repair, line.best.as_ref().map_or(0.0, |best| best.0)) else {
-            return;
-        };
-        line.repairs += 1;
-        line.good += usize::from(share > GOOD);
-        if line.best.as_ref().is_none_or(|(best, _)| share > *best) {
-            line.best = Some((share, what));
-            line.place = place.clone();
-        }
     }
 
     /// Whether another value of a node in one cycle avoids the failure.
@@ -355,31 +351,9 @@ impl<'a> Ranking<'a> {
             return *known;
         }
         let runs = self.roots[&root].runs;
-        let mut state = self.begin(0, cycle, runs);
-        let Case { stimulus, settled, .. } = &self.cases[0];
-        state.wake(runs);
+        let state = self.begin(0, cycle, runs);
         self.simulator.forced = Some((root, value.clone()));
-        let mut at = cycle;
-        let is_avoided = loop {
-            let is_stable = self.simulator.drive(&mut state, &stimulus.inputs[at]).is_some();
-            // Without a consequence, the failure comes.
-            if !is_stable
-                || at > cycle && state.is_like(&settled[at])
-                || self.simulator.differs(&state, &stimulus.expected[at])
-            {
-                break false;
-            }
-            if at == self.end {
-                break true;
-            }
-            at += 1;
-            if self.simulator.edge(&mut state).is_none() {
-                break false;
-            }
-            if self.simulator.forced.take().is_some() {
-                state.wake(runs);
-            }
-        };
+        let is_avoided = self.simulate(0, cycle, runs, state, self.end) == Ok(None);
         self.simulator.forced = None;
         self.tried.entry((root, cycle)).or_default().insert(value, is_avoided);
         is_avoided
@@ -493,10 +467,11 @@ impl<'a> Ranking<'a> {
         let runs = self.roots[&repair.root].runs;
         let mut at = 0;
         while let Some((cycle, _)) = self.effect(case, repair, at) {
-            let mut state = self.begin(case, cycle, runs);
+            let state = self.begin(case, cycle, runs);
+            let last = self.cases[case].stimulus.cycles() - 1;
             self.simulator.changed = Some(runs);
             swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
-            let next = self.simulate(case, cycle, &mut state);
+            let next = self.simulate(case, cycle, runs, state, last);
             swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
             self.simulator.changed = None;
             match next {
@@ -507,31 +482,35 @@ impl<'a> Ranking<'a> {
         self.cases[case].differs
     }
 
-    /// Runs a changed design from a cycle on. The cycle in which an output differs, or the one in
-    /// which the state is again that of the unchanged design.
+    /// Runs a changed design, or one with a forced value, from a cycle to the last one. The cycle in
+    /// which an output differs, or the one in which the state is again that of the unchanged design.
     fn simulate(
         &mut self,
         case: usize,
         cycle: usize,
-        state: &mut State,
+        runs: Runs,
+        mut state: State,
+        last: usize,
     ) -> Result<Option<usize>, usize> {
         let Case { stimulus, settled, .. } = &self.cases[case];
-        let mut is_stable = self.simulator.drive(state, &stimulus.inputs[cycle]).is_some();
-        let mut at = cycle;
-        loop {
-            if !is_stable || self.simulator.differs(state, &stimulus.expected[at]) {
-                return Ok(Some(at));
+        state.wake(runs);
+        for at in cycle..=last {
+            let mut is_stable = true;
+            if at > cycle {
+                is_stable = self.simulator.edge(&mut state).is_some();
+                if self.simulator.forced.take().is_some() {
+                    state.wake(runs);
+                }
             }
-            at += 1;
-            if at == stimulus.cycles() {
-                return Ok(None);
-            }
-            is_stable = self.simulator.edge(state).is_some()
-                && self.simulator.drive(state, &stimulus.inputs[at]).is_some();
-            if settled.get(at).is_some_and(|settled| state.is_like(settled)) {
+            is_stable &= self.simulator.drive(&mut state, &stimulus.inputs[at]).is_some();
+            if at > cycle && settled.get(at).is_some_and(|settled| state.is_like(settled)) {
                 return Err(at);
             }
+            if !is_stable || self.simulator.differs(&state, &stimulus.expected[at]) {
+                return Ok(Some(at));
+            }
         }
+        Ok(None)
     }
 }
 

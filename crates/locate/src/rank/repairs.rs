@@ -2,7 +2,7 @@
 
 use super::{Ranking, VALUES};
 use crate::bits::{self, Bits};
-use crate::design::{Node, NodeId, Operation, Place, VariableId};
+use crate::design::{Node, NodeId, Operation, Place, Variable, VariableId};
 use crate::operators::{EQUAL, EXTEND, LOGICAL_NOT, NOT, Operator, operators};
 use crate::simulate::Runs;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,11 +15,10 @@ const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
 /// The operands that a repair can add.
 #[derive(Debug, Default)]
 pub struct Operands {
-    variables: Vec<(VariableId, u32)>,
-    /// Expressions of one bit, in words.
-    conditions: Vec<(NodeId, String)>,
-    /// What `conditions` deny.
-    denied: Vec<NodeId>,
+    /// Reads of variables.
+    variables: Vec<NodeId>,
+    /// Expressions of one bit and their inverses, in words.
+    conditions: Vec<[(NodeId, String); 2]>,
 }
 
 impl Ranking<'_> {
@@ -58,46 +57,48 @@ impl Ranking<'_> {
             }
         }
         let mut operands: BTreeMap<usize, Operands> = BTreeMap::new();
-        for (id, variable) in design.variables.iter().enumerate() {
-            match &variable.constant {
-                Some(value) => {
-                    constants.entry(variable.width).or_default().insert(value.clone());
-                }
-                None if variable.array.is_some() || variable.width == 0 => {}
-                None if id == self.simulator.pins.clock => {}
-                None => {
-                    let of = operands.entry(variable.instance).or_default();
-                    of.variables.push((id, variable.width));
-                }
+        let mut conditions = Vec::new();
+        for id in 0..self.simulator.design.variables.len() {
+            let Variable { width, instance, array, constant, .. } =
+                &self.simulator.design.variables[id];
+            let (width, instance) = (*width, *instance);
+            if let Some(value) = constant {
+                constants.entry(width).or_default().insert(value.clone());
+                continue;
+            } else if array.is_some() || width == 0 || id == self.simulator.pins.clock {
+                continue;
             }
-        }
-        for of in operands.values_mut() {
-            for (id, _) in of.variables.iter().filter(|(_, width)| *width == 1) {
-                let node = self.leaf(*id);
-                of.conditions.push((node, self.text(node)));
+            let (operation, place) = (Operation::Variable(id), Place::default());
+            let like = Node {
+                operation,
+                arguments: Vec::new(),
+                width,
+                instance,
+                place,
+                is_condition: false,
+            };
+            let leaf = self.keep(like.clone());
+            operands.entry(instance).or_default().variables.push(leaf);
+            if width == 1 {
+                conditions.push((instance, leaf, self.text(leaf)));
             }
-        }
-        for variable in coded {
-            let leaf = self.leaf(variable);
-            let like = self.simulator.design.nodes[leaf].clone();
-            for code in codes.get(&like.width).into_iter().flatten().take(MOST_CODES) {
+            let codes = coded.contains(&id).then(|| codes.get(&width)).flatten();
+            for code in codes.into_iter().flatten().take(MOST_CODES) {
                 let operation = Operation::Constant(code.clone());
-                let code = self.keep(Node { operation, ..like.clone() });
+                let arguments = vec![self.keep(Node { operation, ..like.clone() }), leaf];
                 let operation = Operation::Operator(&EQUAL);
-                let arguments = vec![code, leaf];
                 let id = self.keep(Node { operation, arguments, width: 1, ..like.clone() });
-                comparisons.entry((like.instance, self.text(id))).or_insert(id);
+                comparisons.entry((instance, self.text(id))).or_insert(id);
             }
         }
-        for ((instance, text), id) in comparisons {
-            operands.entry(instance).or_default().conditions.push((id, text));
-        }
-        for of in operands.values_mut() {
-            for (id, _) in &of.conditions {
-                let like = self.simulator.design.nodes[*id].clone();
-                let operation = Operation::Operator(&LOGICAL_NOT);
-                of.denied.push(self.keep(Node { operation, arguments: vec![*id], ..like }));
-            }
+        conditions
+            .extend(comparisons.into_iter().map(|((instance, text), id)| (instance, id, text)));
+        for (instance, id, text) in conditions {
+            let like = self.simulator.design.nodes[id].clone();
+            let operation = Operation::Operator(&LOGICAL_NOT);
+            let denied = self.keep(Node { operation, arguments: vec![id], ..like });
+            let not = format!("!{text}");
+            operands.entry(instance).or_default().conditions.push([(id, text), (denied, not)]);
         }
         let sorted = |(width, values): (u32, BTreeSet<Bits>)| (width, values.into_iter().collect());
         self.constants = constants.into_iter().map(sorted).collect();
@@ -120,8 +121,9 @@ impl Ranking<'_> {
         let assigned = design.assigned[&variable].iter().map(|it| &design.nodes[*it]);
         let assigned = assigned.map(|it| (it.operation.clone(), it.arguments.clone()));
         let operands = self.operands.get(&like.instance).into_iter().flat_map(|it| &it.variables);
-        let operands = operands.filter(|(_, width)| *width == like.width).take(VALUES);
-        let operands = operands.map(|(it, _)| (Operation::Variable(*it), Vec::new()));
+        let operands = operands.map(|it| &design.nodes[*it]);
+        let operands = operands.filter(|it| it.width == like.width).take(VALUES);
+        let operands = operands.map(|it| (it.operation.clone(), Vec::new()));
         let all = constants.chain(assigned).chain(operands).collect::<Vec<_>>();
         let mut known = BTreeSet::new();
         let mut found = Vec::new();
@@ -145,6 +147,11 @@ impl Ranking<'_> {
         if let Operation::Missing(variable) = node.operation {
             return self.assignments(id, &node, variable);
         }
+        // These nodes stay: there are few.
+        let [zero, one] = [0, 1].map(|value| {
+            let operation = Operation::Constant(bits::small(value, width));
+            self.keep(Node { operation, arguments: Vec::new(), ..node.clone() })
+        });
         let mut all = Vec::new();
         let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
             all.push((Node { operation, arguments, ..node.clone() }, what));
@@ -183,7 +190,7 @@ impl Ranking<'_> {
         for value in values {
             let is_own = matches!(&node.operation, Operation::Constant(own) if *own == value);
             if known.insert(value.clone()) && !is_own {
-                let what = format!("{} in place of `{own}`", literal(&value, width));
+                let what = format!("{} in place of `{own}`", bits::text(&value, width));
                 add(Operation::Constant(value), Vec::new(), what);
             }
         }
@@ -191,60 +198,49 @@ impl Ranking<'_> {
             add(Operation::Operator(&NOT), vec![id], format!("`{own}` inverted"));
         }
         let Some(operands) = self.operands.get(&node.instance) else { return all };
-        let leaf = match node.operation {
+        let own_variable = match node.operation {
             Operation::Variable(variable) => Some(variable),
             _ => None,
         };
-        for (variable, of) in &operands.variables {
-            let operation = Operation::Variable(*variable);
-            if *of == width && leaf != Some(*variable) && (leaf.is_some() || is_root) {
-                let name = &self.simulator.design.variables[*variable].name;
-                add(operation, Vec::new(), format!("`{name}` in place of `{own}`"));
+        for leaf in &operands.variables {
+            let leaf = &self.simulator.design.nodes[*leaf];
+            let Operation::Variable(variable) = leaf.operation else { continue };
+            let is_other = own_variable.map_or(is_root, |own| own != variable);
+            if leaf.width == width && is_other {
+                let name = &self.simulator.design.variables[variable].name;
+                add(leaf.operation.clone(), Vec::new(), format!("`{name}` in place of `{own}`"));
             }
         }
         if width == 1 {
-            for ((condition, text), denied) in operands.conditions.iter().zip(&operands.denied) {
+            for pair in &operands.conditions {
                 for operator in operators(&["logand", "logor"]) {
-                    for (condition, not) in [(condition, ""), (denied, "!")] {
+                    for (condition, text) in pair {
                         let operation = Operation::Operator(operator);
                         let arguments = vec![id, *condition];
                         let with =
                             Node { operation, arguments, is_condition: true, ..node.clone() };
-                        all.push((with, format!("`{} {not}{text}` after `{own}`", operator.sign)));
+                        all.push((with, format!("`{} {text}` after `{own}`", operator.sign)));
                     }
                 }
             }
             return all;
         }
-        // The nodes of these stay: there are few.
-        let conditions = operands.conditions.clone();
-        let denied = operands.denied.clone();
-        let narrower = operands.variables.iter().map(|(variable, of)| (*variable, *of));
-        let narrower: Vec<_> =
-            narrower.filter(|(_, of)| is_root && *of <= width && *of * 8 >= width).collect();
-        let [zero, one] = [0, 1].map(|value| {
-            let operation = Operation::Constant(bits::small(value, width));
-            self.keep(Node { operation, arguments: Vec::new(), ..node.clone() })
-        });
         let mut parts = vec![(one, "1".to_owned())];
-        for (variable, _) in narrower {
-            let leaf = self.leaf(variable);
-            parts.push((leaf, self.text(leaf)));
+        for leaf in operands.variables.iter().filter(|_| is_root) {
+            let of = self.simulator.design.nodes[*leaf].width;
+            if of <= width && of * 8 >= width {
+                parts.push((*leaf, self.text(*leaf)));
+            }
         }
-        let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
-            all.push((Node { operation, arguments, ..node.clone() }, what));
-        };
         for (part, text) in parts {
             for operator in operators(&["add", "sub"]) {
                 let what = format!("`{} {text}` after `{own}`", operator.sign);
                 add(Operation::Operator(operator), vec![id, part], what);
             }
         }
-        for ((condition, text), denied) in conditions.iter().zip(&denied).filter(|_| is_root) {
-            for (condition, not) in [(condition, ""), (denied, "!")] {
-                let what = format!("`{own}` only if `{not}{text}`");
-                add(Operation::Choice, vec![*condition, id, zero], what);
-            }
+        for (condition, text) in operands.conditions.iter().flatten().filter(|_| is_root) {
+            let what = format!("`{own}` only if `{text}`");
+            add(Operation::Choice, vec![*condition, id, zero], what);
         }
         all
     }
@@ -259,24 +255,10 @@ impl Ranking<'_> {
         text
     }
 
-    fn leaf(&mut self, variable: VariableId) -> NodeId {
-        let known = &self.simulator.design.variables[variable];
-        let (width, instance) = (known.width, known.instance);
-        let (operation, arguments) = (Operation::Variable(variable), Vec::new());
-        let place = Place::default();
-        self.keep(Node { operation, arguments, width, instance, place, is_condition: false })
-    }
-
     pub(super) fn keep(&mut self, node: Node) -> NodeId {
         self.simulator.design.nodes.push(node);
         self.simulator.design.nodes.len() - 1
     }
-}
-
-fn literal(value: &Bits, width: u32) -> String {
-    let digits = value.iter().rev().map(|limb| format!("{limb:016x}")).collect::<String>();
-    let digits = digits.trim_start_matches('0');
-    format!("{width}'h{}", if digits.is_empty() { "0" } else { digits })
 }
 
 /// Operators that are easily taken for one another.
