@@ -112,10 +112,10 @@ pub struct Process {
     /// Its edges; none of a combinational process.
     pub edges: Vec<Edge>,
     pub body: Vec<Statement>,
-    pub reads: Vec<VariableId>,
-    pub writes: Vec<VariableId>,
+    pub reads: BTreeSet<VariableId>,
+    pub writes: BTreeSet<VariableId>,
     /// Those that it does not assign at the end of the time step.
-    pub at_once: Vec<VariableId>,
+    pub at_once: BTreeSet<VariableId>,
 }
 
 #[derive(Debug, Clone)]

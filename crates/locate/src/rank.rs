@@ -206,13 +206,6 @@ impl<'a> Ranking<'a> {
 
     /// The lines, the most suspicious one first, each with the reason.
     pub fn lines(&mut self) -> Vec<(Place, String)> {
-        let mut lines = self.examined();
-        lines.sort_by(|one, other| other.score().total_cmp(&one.score()));
-        lines.into_iter().filter_map(|line| Some((line.place.clone(), line.reason()?))).collect()
-    }
-
-    /// What is known of each line.
-    fn examined(&mut self) -> Vec<Line> {
         let mut lines = Lines::new();
         for (root, ran) in &self.cycles {
             let elsewhere = self.elsewhere.get(root).copied().unwrap_or_default();
@@ -227,7 +220,9 @@ impl<'a> Ranking<'a> {
         let missing = self.found().filter(|it| self.simulator.design.is_missing(*it)).collect();
         self.try_repairs(&mut lines, missing, EFFORT[1]);
         self.try_repairs(&mut lines, matter, EFFORT[2]);
-        lines.into_values().collect()
+        let mut lines: Vec<_> = lines.into_values().collect();
+        lines.sort_by(|one, other| other.score().total_cmp(&one.score()));
+        lines.into_iter().filter_map(|line| Some((line.place.clone(), line.reason()?))).collect()
     }
 
     /// Forces values. The expressions that matter, in the order of their distance to the failure.

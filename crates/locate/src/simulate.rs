@@ -38,26 +38,18 @@ pub struct Pins {
 impl Stimulus {
     /// The first `most` cycles of a case.
     pub fn of(pins: &DrivenPins, inputs: &[Port], outputs: &[Port], most: usize) -> Self {
-        let values = |ports: &[Port], bytes: &[u8]| -> Vec<Bits> {
-            let value = |port: &Port| bits::from_bytes(port.bytes(bytes), port.width);
-            ports.iter().map(value).collect()
-        };
-        let compared = |cycle: usize| -> Vec<Bits> {
-            let open = pins.open.as_ref().and_then(|open| open.get(cycle));
-            let mask = |port: &Port| match open {
-                None => bits::ones(port.width),
-                Some(open) => {
-                    let open = bits::from_bytes(port.bytes(open), port.width);
-                    bits::not(&open, port.width)
-                }
-            };
-            outputs.iter().map(mask).collect()
-        };
+        let value = |port: &Port, bytes: &[u8]| bits::from_bytes(port.bytes(bytes), port.width);
+        let driven = |bytes: &Vec<u8>| inputs.iter().map(|port| value(port, bytes)).collect();
         let expected = |(cycle, bytes): (usize, &Vec<u8>)| {
-            values(outputs, bytes).into_iter().zip(compared(cycle)).collect()
+            let open = pins.open.as_ref().and_then(|open| open.get(cycle));
+            let compared = |port: &Port| match open {
+                Some(open) => bits::not(&value(port, open), port.width),
+                None => bits::ones(port.width),
+            };
+            outputs.iter().map(|port| (value(port, bytes), compared(port))).collect()
         };
         Self {
-            inputs: pins.inputs.iter().take(most).map(|bytes| values(inputs, bytes)).collect(),
+            inputs: pins.inputs.iter().take(most).map(driven).collect(),
             expected: pins.outputs.iter().take(most).enumerate().map(expected).collect(),
             before_reset: pins.before_reset != BeforeReset::Zeros,
         }

@@ -128,12 +128,9 @@ impl<'t> Builder<'t> {
     fn declare(&mut self, element: &'t Element) -> Result<VariableId, Reason> {
         let of_type = element.get("dtype_id").and_then(|id| self.of_type(id));
         let constant = element.child("const").and_then(|it| bits::literal(it.name()));
-        let (width, array) = match (of_type, &constant) {
-            (Some(known), _) => known,
-            (None, Some((_, width))) => (*width, None),
-            // An unused variable of such a type does no harm: a reference to it fails.
-            (None, None) => (0, None),
-        };
+        // An unused variable without a width does no harm: a reference to it fails.
+        let of_constant = constant.as_ref().map_or(0, |(_, width)| *width);
+        let (width, array) = of_type.unwrap_or((of_constant, None));
         let id = self.design.variables.len();
         self.design.variables.push(Variable {
             name: format!("{}{}", self.path, element.name()),
@@ -289,15 +286,15 @@ impl<'t> Builder<'t> {
     }
 
     fn process(&mut self, edges: Vec<Edge>, mut body: Vec<Statement>) {
-        let (mut reads, mut writes, mut at_once) =
-            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut process = Process { edges, ..Process::default() };
         // The variables that are assigned as a whole, and whether late.
         let mut all = BTreeMap::new();
         let mut each = |statement: &Statement| {
-            self.reads(statement, &mut reads);
+            self.reads(statement, &mut process.reads);
             if let Statement::Assign { targets, is_late, .. } = statement {
-                writes.extend(targets.iter().map(|it| it.variable));
-                at_once.extend(targets.iter().filter(|_| !is_late).map(|it| it.variable));
+                let targets = targets.iter().map(|it| it.variable);
+                process.writes.extend(targets.clone());
+                process.at_once.extend(targets.filter(|_| !is_late));
             }
             if let Some((variable, value, is_late)) = statement.whole() {
                 all.insert(variable, is_late);
@@ -306,9 +303,7 @@ impl<'t> Builder<'t> {
         };
         body.iter().for_each(|statement| statement.each(&mut each));
         self.add_missing(&mut body, &all);
-        let [reads, writes, at_once] =
-            [reads, writes, at_once].map(|set| set.into_iter().collect::<Vec<_>>());
-        let process = Process { edges, body, reads, writes, at_once };
+        process.body = body;
         match process.edges.is_empty() {
             true => self.design.combinational.push(process),
             false => self.design.clocked.push(process),
@@ -389,12 +384,11 @@ impl<'t> Builder<'t> {
             "assigndly" => into.push(self.assignment(element, true)?),
             "if" => {
                 // An empty branch is an empty `begin`, or left out.
-                let [condition, branches @ ..] = element.children.as_slice() else {
-                    return self.fails(element, "an if without a condition");
-                };
-                if branches.len() > 2 {
+                let ([condition, branches @ ..], true) =
+                    (element.children.as_slice(), element.children.len() <= 3)
+                else {
                     return self.fails(element, "an if with more than two branches");
-                }
+                };
                 let condition = self.expression(condition)?;
                 let then = self.statements(branches.first())?;
                 let otherwise = self.statements(branches.get(1))?;
@@ -413,8 +407,7 @@ impl<'t> Builder<'t> {
                     };
                     let labels: Vec<_> = item.children.iter().take_while(is_label).collect();
                     let body = self.statements(&item.children[labels.len()..])?;
-                    let labels = labels.into_iter().map(|it| self.expression(it));
-                    items.push((labels.collect::<Result<Vec<_>, _>>()?, body));
+                    items.push((self.expressions(labels)?, body));
                 }
                 // The default applies last, wherever it stands.
                 items.sort_by_key(|(labels, _)| labels.is_empty());
@@ -498,25 +491,19 @@ impl<'t> Builder<'t> {
         width: u32,
     ) -> NodeId {
         let (place, instance) = (self.place(element), self.instance);
-        self.design.nodes.push(Node {
-            operation,
-            arguments,
-            width,
-            place,
-            instance,
-            is_condition: false,
-        });
+        let is_condition = false;
+        self.design.nodes.push(Node { operation, arguments, width, place, instance, is_condition });
         self.design.nodes.len() - 1
     }
 
     fn expression(&mut self, element: &'t Element) -> Result<NodeId, Reason> {
         let kind = element.kind.as_str();
-        match kind {
+        let (operation, arguments, width) = match kind {
             "const" => {
                 let Some((value, width)) = bits::literal(element.name()) else {
                     return self.fails(element, "a constant with unknown bits");
                 };
-                return Ok(self.node(element, Operation::Constant(value), Vec::new(), width));
+                (Operation::Constant(value), Vec::new(), width)
             }
             "varref" | "arraysel" => {
                 let (variable, index) = self.reference(element)?;
@@ -525,42 +512,45 @@ impl<'t> Builder<'t> {
                     None => Operation::Variable(variable),
                 };
                 let width = self.design.variables[variable].width;
-                return Ok(self.node(element, operation, index.into_iter().collect(), width));
+                (operation, index.into_iter().collect(), width)
             }
             "funcref" => {
                 let function = self.named("func", element)?;
-                let mut arguments = Vec::new();
-                for argument in element.of_kind("arg").flat_map(|it| it.children.first()) {
-                    arguments.push(self.expression(argument)?);
+                let arguments = element.of_kind("arg").flat_map(|it| it.children.first());
+                let operation = Operation::Call(function);
+                (operation, self.expressions(arguments)?, self.width(element)?)
+            }
+            _ => {
+                let Some(operation) = Operation::named(kind) else {
+                    return self.fails(element, &format!("`{kind}` is not simulated"));
+                };
+                let mut arguments = self.expressions(&element.children)?;
+                // The width of a selection is its third argument.
+                if kind == "sel" {
+                    arguments.truncate(2);
+                }
+                let wanted = match operation {
+                    Operation::Operator(it) => it.arguments,
+                    _ => 3,
+                };
+                if arguments.len() != wanted {
+                    return self.fails(element, &format!("`{kind}` with other arguments"));
                 }
                 let width = self.width(element)?;
-                return Ok(self.node(element, Operation::Call(function), arguments, width));
+                if matches!(kind, "mul" | "div" | "moddiv") && width > 64 {
+                    return self.fails(element, "a product of more than 64 bits");
+                }
+                (operation, arguments, width)
             }
-            _ => {}
-        }
-        let Some(operation) = Operation::named(kind) else {
-            return self.fails(element, &format!("`{kind}` is not simulated"));
         };
-        let mut arguments = Vec::new();
-        for child in &element.children {
-            arguments.push(self.expression(child)?);
-        }
-        let wanted = match operation {
-            // The width of a selection is its third argument.
-            Operation::Operator(it) if it.name != "sel" => it.arguments,
-            _ => 3,
-        };
-        if arguments.len() != wanted {
-            return self.fails(element, &format!("`{kind}` with {} arguments", arguments.len()));
-        }
-        let width = self.width(element)?;
-        if kind == "sel" {
-            arguments.truncate(2);
-        }
-        if matches!(kind, "mul" | "div" | "moddiv") && width > 64 {
-            return self.fails(element, "a product of more than 64 bits");
-        }
         Ok(self.node(element, operation, arguments, width))
+    }
+
+    fn expressions(
+        &mut self,
+        elements: impl IntoIterator<Item = &'t Element>,
+    ) -> Result<Vec<NodeId>, Reason> {
+        elements.into_iter().map(|it| self.expression(it)).collect()
     }
 }
 
