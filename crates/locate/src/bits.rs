@@ -86,6 +86,9 @@ pub fn sign(value: &Bits, width: u32) -> bool {
 
 /// The value shifted to the left, or to the right by a negative number, cut to `width`.
 pub fn shift(value: &Bits, by: i64, width: u32) -> Bits {
+    if by == 0 {
+        return fit(value.clone(), width);
+    }
     let at = |place: i64| usize::try_from(place).map_or(0, |place| u128::from(limb(value, place)));
     let limb = |place: usize| {
         let low = place as i64 * 64 - by;

@@ -113,7 +113,7 @@ pub struct Process {
     pub edges: Vec<Edge>,
     pub body: Vec<Statement>,
     pub reads: BTreeSet<VariableId>,
-    pub writes: BTreeSet<VariableId>,
+    pub writes: Vec<VariableId>,
     /// Those that it does not assign at the end of the time step.
     pub at_once: BTreeSet<VariableId>,
 }

@@ -279,8 +279,8 @@ impl Simulator {
     fn process(&self, state: &mut State, place: usize) -> bool {
         let Process { body, writes, .. } = &self.design.combinational[place];
         let limbs = |it: &VariableId| self.slots[*it].0.clone();
-        let before = writes.iter().flat_map(|it| &state.limbs[limbs(it)]).copied();
-        let before: SmallVec<[u64; 8]> = before.collect();
+        let mut before = SmallVec::<[u64; 8]>::new();
+        writes.iter().for_each(|it| before.extend_from_slice(&state.limbs[limbs(it)]));
         self.run(state, body, &mut Vec::new());
         let (mut rest, mut has_changed) = (&*before, false);
         for it in writes {
@@ -434,7 +434,7 @@ impl Simulator {
     ) -> impl Iterator<Item = VariableId> + 's {
         let outputs = self.pins.outputs.iter().zip(expected);
         let differs = |(output, (value, mask)): &(&VariableId, &(Bits, Bits))| {
-            let held = self.read(state, **output, 0);
+            let held = &state.limbs[self.slots[**output].0.clone()];
             held.iter().zip(value).zip(mask).any(|((held, value), mask)| (held ^ value) & mask != 0)
         };
         outputs.filter(differs).map(|(output, _)| *output)

@@ -304,6 +304,8 @@ impl<'t> Builder<'t> {
         body.iter().for_each(|statement| statement.each(&mut each));
         self.add_missing(&mut body, &all);
         process.body = body;
+        process.writes.sort_unstable();
+        process.writes.dedup();
         match process.edges.is_empty() {
             true => self.design.combinational.push(process),
             false => self.design.clocked.push(process),
