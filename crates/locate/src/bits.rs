@@ -87,7 +87,7 @@ pub fn sign(value: &Bits, width: u32) -> bool {
 /// The value shifted to the left, or to the right by a negative number, cut to `width`.
 pub fn shift(value: &Bits, by: i64, width: u32) -> Bits {
     if by == 0 {
-        return fit(value.clone(), width);
+        return fit(Bits::from_slice(value), width);
     }
     let at = |place: i64| usize::try_from(place).map_or(0, |place| u128::from(limb(value, place)));
     let limb = |place: usize| {

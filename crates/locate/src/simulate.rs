@@ -404,9 +404,11 @@ impl Simulator {
                 }
             }
             Operation::Operator(operator) => {
-                let of = [0, 1].map(|at| arguments.get(at));
-                let widths = of.map(|id| id.map_or(0, |id| self.design.nodes[*id].width));
-                let values = of.map(|id| id.map_or_else(Bits::new, |id| self.eval(state, *id)));
+                let (one, other) = (arguments[0], arguments.get(1).copied());
+                let width_of = |id: NodeId| self.design.nodes[id].width;
+                let widths = [width_of(one), other.map_or(0, width_of)];
+                let one = self.eval(state, one);
+                let values = [one, other.map_or_else(Bits::new, |it| self.eval(state, it))];
                 (operator.value)(values, widths, *width)
             }
             Operation::Choice => {
