@@ -114,17 +114,16 @@ impl Ranking<'_> {
     ) -> Vec<(Node, String)> {
         let sign = if self.roots[&id].runs == Runs::Clocked { "<=" } else { "=" };
         let design = &self.simulator.design;
-        let constants = self.constants.get(&like.width).into_iter().flatten().take(VALUES).cloned();
-        let constants =
-            [bits::small(0, like.width), bits::ones(like.width)].into_iter().chain(constants);
-        let constants = constants.map(|it| (Operation::Constant(it), Vec::new()));
-        let assigned = design.assigned[&variable].iter().map(|it| &design.nodes[*it]);
-        let assigned = assigned.map(|it| (it.operation.clone(), it.arguments.clone()));
+        let constants = self.constants.get(&like.width).into_iter().flatten().take(VALUES);
+        let constants = [bits::small(0, like.width), bits::ones(like.width)]
+            .into_iter()
+            .chain(constants.cloned())
+            .map(|it| (Operation::Constant(it), Vec::new()));
         let operands = self.operands.get(&like.instance).into_iter().flat_map(|it| &it.variables);
-        let operands = operands.map(|it| &design.nodes[*it]);
-        let operands = operands.filter(|it| it.width == like.width).take(VALUES);
-        let operands = operands.map(|it| (it.operation.clone(), Vec::new()));
-        let all = constants.chain(assigned).chain(operands).collect::<Vec<_>>();
+        let operands = operands.filter(|it| design.nodes[**it].width == like.width).take(VALUES);
+        let nodes = design.assigned[&variable].iter().chain(operands).map(|it| &design.nodes[*it]);
+        let nodes = nodes.map(|it| (it.operation.clone(), it.arguments.clone()));
+        let all: Vec<_> = constants.chain(nodes).collect();
         let mut known = BTreeSet::new();
         let mut found = Vec::new();
         for (operation, arguments) in all {
