@@ -233,10 +233,14 @@ impl Design {
         matches!(self.nodes[node].operation, Operation::Missing(_))
     }
 
-    /// Calls `f` with a node and all below it.
-    pub fn each_node(&self, node: NodeId, f: &mut dyn FnMut(NodeId)) {
-        f(node);
-        self.nodes[node].arguments.iter().for_each(|argument| self.each_node(*argument, f));
+    /// A node and all below it.
+    pub fn below(&self, node: NodeId) -> Vec<NodeId> {
+        let (mut all, mut stack) = (Vec::new(), vec![node]);
+        while let Some(node) = stack.pop() {
+            all.push(node);
+            stack.extend(self.nodes[node].arguments.iter().rev());
+        }
+        all
     }
 }
 

@@ -209,15 +209,21 @@ impl<'a> Ranking<'a> {
         let mut lines = Lines::new();
         for (root, ran) in &self.cycles {
             let elsewhere = self.elsewhere.get(root).copied().unwrap_or_default();
-            self.simulator.design.each_node(*root, &mut |node| {
+            for node in self.simulator.design.below(*root) {
                 let line = line_of(&mut lines, &self.simulator.design.nodes[node].place);
                 line.executed = line.executed.max(ran.len());
                 line.is_late |= ran.iter().any(|cycle| cycle + 1 >= self.end);
                 line.elsewhere = line.elsewhere.max(elsewhere);
-            });
+            }
         }
-        let matter = self.try_values(&mut lines);
-        let missing = self.found().filter(|it| self.simulator.design.is_missing(*it)).collect();
+        let mut known = BTreeSet::new();
+        let found = self.slice.iter().map(|(_, root)| *root).filter(|root| known.insert(*root));
+        let (missing, others): (Vec<_>, Vec<_>) =
+            found.partition(|it| self.simulator.design.is_missing(*it));
+        let mut matter = self.try_values(&mut lines);
+        if matter.is_empty() {
+            matter = others;
+        }
         self.try_repairs(&mut lines, missing, EFFORT[1]);
         self.try_repairs(&mut lines, matter, EFFORT[2]);
         let mut lines: Vec<_> = lines.into_values().collect();
@@ -233,7 +239,7 @@ impl<'a> Ranking<'a> {
             if self.simulator.design.is_missing(root) {
                 continue;
             }
-            for node in self.nodes(root) {
+            for node in self.simulator.design.below(root) {
                 if self.simulator.effort.get() > limit {
                     break;
                 }
@@ -254,23 +260,14 @@ impl<'a> Ranking<'a> {
                 }
             }
         }
-        if matter.is_empty() {
-            matter = self.found().filter(|it| !self.simulator.design.is_missing(*it)).collect();
-        }
         matter
-    }
-
-    /// The expressions that may decide the output.
-    fn found(&self) -> impl Iterator<Item = NodeId> {
-        let mut known = BTreeSet::new();
-        self.slice.iter().map(|(_, root)| *root).filter(move |root| known.insert(*root))
     }
 
     /// Gives these expressions other forms.
     fn try_repairs(&mut self, lines: &mut Lines, matter: Vec<NodeId>, effort: u64) {
         let limit = self.simulator.effort.get() + effort;
         for root in matter {
-            for node in self.nodes(root) {
+            for node in self.simulator.design.below(root) {
                 let place = self.simulator.design.nodes[node].place.clone();
                 for (repaired, what) in self.repairs(node, node == root) {
                     if self.simulator.effort.get() > limit {
@@ -289,12 +286,6 @@ impl<'a> Ranking<'a> {
                 }
             }
         }
-    }
-
-    fn nodes(&self, root: NodeId) -> Vec<NodeId> {
-        let mut nodes = Vec::new();
-        self.simulator.design.each_node(root, &mut |node| nodes.push(node));
-        nodes
     }
 
     /// Whether another value of a node in one cycle avoids the failure.
@@ -375,11 +366,8 @@ impl<'a> Ranking<'a> {
     fn share(&mut self, mut repair: Repair, least: f64) -> Option<f64> {
         let (id, design) = (repair.id, &self.simulator.design);
         // A condition that holds the node cannot be part of what replaces it.
-        let mut is_circular = false;
-        for argument in repair.node.arguments.iter().filter(|argument| **argument != id) {
-            design.each_node(*argument, &mut |below| is_circular |= below == id);
-        }
-        if is_circular {
+        let mut others = repair.node.arguments.iter().filter(|argument| **argument != id);
+        if others.any(|argument| design.below(*argument).contains(&id)) {
             return None;
         }
         let inner = self.keep(self.simulator.design.nodes[id].clone());
@@ -477,8 +465,9 @@ impl<'a> Ranking<'a> {
         self.cases[case].differs
     }
 
-    /// Runs a changed design, or one with a forced value, from a cycle to the last one. The cycle in
-    /// which an output differs, or the one in which the state is again that of the unchanged design.
+    /// Runs a changed design, or one with a forced value, from a cycle to the last one. The result
+    /// is the cycle in which an output differs, or the error is the one in which the state is again
+    /// that of the unchanged design.
     fn simulate(
         &mut self,
         case: usize,

@@ -46,11 +46,13 @@ fn add(
         }
         for root in own.iter().copied() {
             let mut reads = Vec::new();
-            design.each_node(root, &mut |node| match design.nodes[node].operation {
-                Operation::Variable(it) | Operation::Element(it) => reads.push(it),
-                Operation::Call(function) => reads.push(design.functions[function].result),
-                _ => {}
-            });
+            for node in design.below(root) {
+                match design.nodes[node].operation {
+                    Operation::Variable(it) | Operation::Element(it) => reads.push(it),
+                    Operation::Call(function) => reads.push(design.functions[function].result),
+                    _ => {}
+                }
+            }
             roots.insert(root, Root { runs, affects: affects.iter().copied().collect(), reads });
         }
         if !own.iter().any(|root| design.is_missing(*root)) {

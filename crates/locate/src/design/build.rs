@@ -349,15 +349,16 @@ impl<'t> Builder<'t> {
 
     /// Adds the variables that a statement reads itself.
     fn reads(&self, statement: &Statement, into: &mut BTreeSet<VariableId>) {
-        for root in statement.roots() {
-            self.design.each_node(root, &mut |node| match self.design.nodes[node].operation {
+        let nodes = statement.roots().into_iter().flat_map(|root| self.design.below(root));
+        for node in nodes {
+            match self.design.nodes[node].operation {
                 Operation::Variable(id) | Operation::Element(id) => _ = into.insert(id),
                 Operation::Call(function) => {
                     let body = &self.design.functions[function].body;
                     body.iter().for_each(|it| it.each(&mut |it| self.reads(it, into)));
                 }
                 _ => {}
-            });
+            }
         }
     }
 
@@ -386,11 +387,12 @@ impl<'t> Builder<'t> {
             "assigndly" => into.push(self.assignment(element, true)?),
             "if" => {
                 // An empty branch is an empty `begin`, or left out.
-                let ([condition, branches @ ..], true) =
-                    (element.children.as_slice(), element.children.len() <= 3)
-                else {
-                    return self.fails(element, "an if with more than two branches");
+                let [condition, branches @ ..] = element.children.as_slice() else {
+                    return self.fails(element, "an if without a condition");
                 };
+                if branches.len() > 2 {
+                    return self.fails(element, "an if with more than two branches");
+                }
                 let condition = self.expression(condition)?;
                 let then = self.statements(branches.first())?;
                 let otherwise = self.statements(branches.get(1))?;
