@@ -106,20 +106,22 @@ impl OutputLocation {
     }
 }
 
+/// The entries of a folder, if there is one.
+fn entries(folder: &Path) -> Result<Option<fs::ReadDir>, Error> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(Some(entries)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(_) => {
+            let message = "is not a readable folder; choose another --out";
+            refuse(codes::BAD_OUTPUT, folder, message)
+        }
+    }
+}
+
 /// Checks that a folder for the runs of several blocks contains nothing else, except for their
 /// index page if it may be replaced.
 fn check_above(folder: &Path, blocks: &[&str], replace: bool) -> Result<(), Error> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(_) => {
-            return refuse(
-                codes::BAD_OUTPUT,
-                folder,
-                "is not a readable folder; choose another --out",
-            );
-        }
-    };
+    let Some(entries) = entries(folder)? else { return Ok(()) };
     // With a run below the folder, its own check says how to replace it.
     let has_runs = blocks.iter().any(|block| folder.join(block).exists());
     for entry in entries {
@@ -362,17 +364,7 @@ fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
 
 /// Checks that a folder is missing, is empty, or contains only a run that may be replaced.
 fn check(folder: &Path, replace: bool) -> Result<(), Error> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(_) => {
-            return refuse(
-                codes::BAD_OUTPUT,
-                folder,
-                "is not a readable folder; choose another --out",
-            );
-        }
-    };
+    let Some(entries) = entries(folder)? else { return Ok(()) };
     let mut is_empty = true;
     let mut foreign = None;
     for entry in entries {

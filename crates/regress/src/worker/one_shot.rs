@@ -162,16 +162,9 @@ impl OneShotWorker {
         let mut best = None;
         let mut losses = Losses::alone();
         let finish = loop {
-            let attempt = self.attempt(&task, &mut |reply| match reply {
-                Reply::Shrinking { candidates, kept } => {
-                    progress.candidate(candidates, kept);
-                    None
-                }
-                Reply::Best(vector) => {
-                    best = Some(*vector);
-                    None
-                }
-                _ => None,
+            let attempt = self.attempt(&task, &mut |reply| {
+                advance(reply, progress, &mut best);
+                None
             })?;
             match attempt {
                 Attempt::Finished(finish) => break finish,
@@ -214,14 +207,6 @@ impl OneShotWorker {
         let mut losses = Losses::alone();
         loop {
             let attempt = self.attempt(&task, &mut |reply| match reply {
-                Reply::Shrinking { candidates, kept } => {
-                    progress.candidate(candidates, kept);
-                    None
-                }
-                Reply::Best(vector) => {
-                    best = Some(*vector);
-                    None
-                }
                 Reply::Candidate(vector) => {
                     let task = subject.task(model.clone(), Action::Replay(*vector));
                     let outcome = match self.have::<Replayed>(task) {
@@ -231,7 +216,10 @@ impl OneShotWorker {
                     };
                     Some(Request::Judged(outcome.map(Box::new)))
                 }
-                _ => None,
+                other => {
+                    advance(other, progress, &mut best);
+                    None
+                }
             })?;
             match (attempt, best.take()) {
                 (Attempt::Finished(Finish::Done(vector)), _) => return Ok(vector),
@@ -336,6 +324,15 @@ enum Attempt<T> {
     Finished(Finish<T>),
     /// The worker was lost.
     Lost(Loss),
+}
+
+/// Passes the progress of a shrink on, and keeps its smallest vector.
+fn advance(reply: Reply, progress: &mut dyn ShrinkProgress, best: &mut Option<ShrunkVector>) {
+    match reply {
+        Reply::Shrinking { candidates, kept } => progress.candidate(candidates, kept),
+        Reply::Best(vector) => *best = Some(*vector),
+        _ => {}
+    }
 }
 
 /// Runs a task in `worker` and returns its JSON.
