@@ -13,7 +13,7 @@ use cosim_base::text::line;
 use cosim_block::points::Point;
 use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::{BELIEVED, Certificate};
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -227,11 +227,7 @@ pub struct Closed {
 
 /// The JSON schema of the file.
 pub fn schema() -> Value {
-    let mut schema = SchemaGenerator::default().into_root_schema_for::<Closed>().to_value();
-    schema["title"] = "closed.json of cosim cover close".into();
-    schema["properties"]["format"] = serde_json::json!({ "const": FORMAT.name });
-    schema["properties"]["version"] = serde_json::json!({ "const": FORMAT.version });
-    schema
+    FORMAT.schema::<Closed>("closed.json of cosim cover close")
 }
 
 /// Numbers of points of one kind, by result.

@@ -7,6 +7,7 @@
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, read_input_text, write_whole};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,6 +60,15 @@ impl RecordFormat {
             return Err(wrong("version", version, &self.version));
         }
         Ok(())
+    }
+
+    /// The JSON schema of its records.
+    pub fn schema<T: JsonSchema>(&self, title: &str) -> Value {
+        let mut schema = SchemaGenerator::default().into_root_schema_for::<T>().to_value();
+        schema["title"] = title.into();
+        schema["properties"]["format"] = serde_json::json!({ "const": self.name });
+        schema["properties"]["version"] = serde_json::json!({ "const": self.version });
+        schema
     }
 
     /// Writes a record with its checksum. `record` is an object with `format` and `version`.

@@ -256,6 +256,12 @@ impl CloseRun<'_> {
     }
 }
 
+/// The attempt within the time that is left; `None` if none is left.
+pub(crate) fn limited(deadline: Instant, attempt: Attempt) -> Option<Attempt> {
+    let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+    (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
+}
+
 /// The points with names of files as shown to users.
 fn shown(examined: &Examined, compiled: &[Point]) -> Vec<Point> {
     let mut points = compiled.to_vec();
@@ -580,12 +586,6 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// The attempt within the time that is left; `None` if none is left.
-    fn limited(&self, attempt: Attempt) -> Option<Attempt> {
-        let left = self.run.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-        (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
-    }
-
     /// Tries to prove that none of the points is reached.
     fn prove(
         &mut self,
@@ -596,7 +596,7 @@ impl<'a> Job<'a> {
     ) -> Result<Option<Decision>, Error> {
         let question = closure.question(points, Contents::Shared, traffic, purpose)?;
         let Ok(question) = question else { return Ok(None) };
-        let Some(attempt) = self.limited(attempt) else { return Ok(None) };
+        let Some(attempt) = limited(self.run.deadline, attempt) else { return Ok(None) };
         let decision = closure.ask(&question, attempt)?;
         if let Decision::Never(evidence) = &decision {
             let certificate = match closure.certify(&question, evidence)? {
@@ -710,7 +710,7 @@ impl<'a> Job<'a> {
         let (mut unproved, mut rounds) = (Vec::new(), 0);
         loop {
             points.retain(|point| self.missing.contains(point));
-            if points.is_empty() || self.limited(INDUCTION_BASE).is_none() {
+            if points.is_empty() || limited(self.run.deadline, INDUCTION_BASE).is_none() {
                 break;
             }
             self.begin(&format!("deciding about {} points", points.len()));
@@ -805,7 +805,7 @@ impl<'a> Job<'a> {
     ) -> Result<Step, Error> {
         let how = (Contents::Shared, Purpose::Search);
         let question = closure.question(points, how.0, traffic, how.1)?;
-        let (Ok(question), Some(attempt)) = (question, self.limited(attempt)) else {
+        let (Ok(question), Some(attempt)) = (question, limited(self.run.deadline, attempt)) else {
             return Ok(Step::Undecided);
         };
         match closure.ask(&question, attempt)? {
@@ -856,7 +856,7 @@ impl<'a> Job<'a> {
                 Contents::Shared => QUICK_DIFFERENCE,
                 Contents::Exact => DIFFERENCE_WITH_MEMORIES,
             };
-            let Some(attempt) = self.limited(attempt) else { break };
+            let Some(attempt) = limited(self.run.deadline, attempt) else { break };
             match closure.ask(&question, attempt)? {
                 Decision::Reached(trace) if closure.is_legal(how, &trace)? => {
                     self.simulate(&trace)?;

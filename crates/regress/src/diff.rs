@@ -8,6 +8,7 @@ mod queue;
 
 use crate::agreement::{SEED, corpus, observe};
 use crate::blocks::BlockHandle;
+use crate::close::limited;
 use crate::mutate::grade::cases_of;
 use crate::runner::SHRINK_BUDGET;
 use crate::setup::{Session, Setup};
@@ -285,12 +286,6 @@ impl Job<'_> {
         None
     }
 
-    /// The attempt within the time that is left; `None` if none is left.
-    fn limited(&self, attempt: Attempt) -> Option<Attempt> {
-        let left = self.run.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-        (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
-    }
-
     /// Adds the block's assertions to what is known of the old RTL; returns their number.
     fn strengthen(&self, sides: &Sides) -> Result<usize, Error> {
         // The graph with memories as registers does not have them.
@@ -396,7 +391,7 @@ impl Job<'_> {
                 Err(because) => return Ok(self.open(&label, because)),
             };
             for question in &questions {
-                let Some(attempt) = self.limited(*attempt) else { break };
+                let Some(attempt) = limited(self.run.deadline, *attempt) else { break };
                 match sides.ask(question, attempt)? {
                     Decision::Never(evidence) => {
                         return self.certified(
@@ -472,7 +467,9 @@ impl Job<'_> {
                 (true, Contents::Shared) => DIFFERENCE,
                 (true, Contents::Exact) => DIFFERENCE_WITH_MEMORIES,
             };
-            let ([question, ..], Some(attempt)) = (&questions[..], self.limited(attempt)) else {
+            let ([question, ..], Some(attempt)) =
+                (&questions[..], limited(self.run.deadline, attempt))
+            else {
                 continue;
             };
             match sides.ask(question, attempt)? {

@@ -61,10 +61,7 @@ pub fn explain_four<B: Explain>(
         in_flight: in_flight(stimulus, decisive, |traffic, cycle| {
             environment_at::<B>(traffic, parameters, cycle)
         }),
-        inputs: match &stimulus.drive {
-            Drive::Traffic(_) => Vec::new(),
-            Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
-        },
+        inputs: raw_inputs(&stimulus.drive, decisive),
         cycles: records.iter().map(line).collect(),
         differences,
         ..Explanation::lost(profile, &outcome.verdict)
@@ -154,10 +151,7 @@ pub fn explain<B: Explain>(
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
         in_flight: in_flight(stimulus, decisive, environment),
         any: Vec::new(),
-        inputs: match &stimulus.drive {
-            Drive::Traffic(_) => Vec::new(),
-            Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
-        },
+        inputs: raw_inputs(&stimulus.drive, decisive),
         cycles: records.iter().map(line).collect(),
         signals: match outcome.verdict.is_failure() {
             true => signals(here, &records, checked.as_ref()),
@@ -481,7 +475,8 @@ fn whole<B: Explain>(port: &Port, bytes: &[u8]) -> String {
 }
 
 /// The raw inputs up to the decisive cycle, with equal cycles in one line.
-fn raw_inputs<B: Explain>(cycles: &[B::Inputs], decisive: Option<u64>) -> Vec<InputLine> {
+fn raw_inputs<B: Explain>(drive: &Drive<B>, decisive: Option<u64>) -> Vec<InputLine> {
+    let Drive::Cycles(cycles) = drive else { return Vec::new() };
     // Cycle 0 is the harness's own cycle in reset.
     let end = decisive.unwrap_or(u64::MAX).min(cycles.len() as u64);
     let begin = if end <= RAW_CYCLES { 1 } else { end - BEFORE };

@@ -10,7 +10,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
 use cosim_block::points::Point;
 use cosim_harness::harness::RULES;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,12 +147,7 @@ struct ContributingCaseText {
 
 /// The JSON schema of the file.
 pub fn schema() -> Value {
-    let schema = SchemaGenerator::default().into_root_schema_for::<Text>();
-    let mut schema = schema.to_value();
-    schema["title"] = "coverage.json of a cosim run".into();
-    schema["properties"]["format"] = serde_json::json!({ "const": FORMAT.name });
-    schema["properties"]["version"] = serde_json::json!({ "const": FORMAT.version });
-    schema
+    FORMAT.schema::<Text>("coverage.json of a cosim run")
 }
 
 impl Database {
