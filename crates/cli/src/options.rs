@@ -425,21 +425,18 @@ impl Target {
     /// # Errors
     /// [`Error::Usage`] if the block lacks a named profile or parameter.
     pub fn profiles(&self, block: &BlockHandle) -> Result<Vec<Profile>, Error> {
-        self.chosen(block, Profile::parse)
+        let all = block.info().profiles;
+        let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
+            .map_err(|error| unknown_profile("--fixes", &error))?;
+        Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
     /// The profiles of a run. The seed draws random ones.
     pub fn drawn_profiles(&self, block: &BlockHandle, seed: u64) -> Result<Vec<Profile>, Error> {
-        self.chosen(block, |text, all| Profile::choose(text, all, block.info().name, seed))
-    }
-
-    fn chosen(
-        &self,
-        block: &BlockHandle,
-        choose: impl FnOnce(&str, &[Profile]) -> Result<Vec<Profile>, ProfileError>,
-    ) -> Result<Vec<Profile>, Error> {
         let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.info().profiles);
-        let chosen = choose(text, all).map_err(|error| unknown_profile("--fixes", &error))?;
+        let chosen = Profile::choose(text, all, block.info().name, seed)
+            .map_err(|error| unknown_profile("--fixes", &error))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
             .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
