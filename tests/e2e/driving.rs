@@ -3,19 +3,15 @@
 
 use crate::common::{Place, changed_rtl, model};
 use cosim::blocks::dll::Dll;
-use cosim::blocks::rx::rtl::{Inputs, Outputs};
-use cosim::blocks::rx::stimulus::Traffic;
-use cosim::blocks::rx::{self, Rx};
 use cosim::blocks::thread2::Thread2;
 use cosim_block::rtl::Rtl;
 use cosim_core::harness::{
-    self, Block, CaseRng, Dut, Explain, GoldenDut, LinkedRtl, Outcome, Parameter, Parameters,
-    Profile, Recording, Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch, case_seed,
+    self, Block, CaseRng, Dut, Explain, GoldenDut, Outcome, Profile, Recording, Stimulus, Verdict,
+    Watch, case_seed,
 };
 use cosim_core::verilated::{BeforeReset, Error, Model};
 use cosim_rtl::models::View;
 use rand::SeedableRng;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Cases of each scenario and profile.
 const CASES: u64 = 3;
@@ -151,147 +147,5 @@ fn a_stop_at_an_edge_belongs_to_the_cycle_that_the_edge_ends() {
         assert!(message.contains("told to") || message.contains(TOP), "{message}");
         assert_eq!(*found, cycle, "{process}");
         assert_same(&outcomes[0], &outcomes[1], process);
-    }
-}
-
-/// rx with a scoreboard that rejects one cycle. Rows of rx are so wide that the scoreboard checks
-/// finished batches.
-#[derive(Debug, Clone, Copy)]
-struct Rejected;
-
-/// The cycle that the scoreboard of [`Rejected`] rejects.
-static REJECTED_CYCLE: AtomicU64 = AtomicU64::new(0);
-
-impl harness::Golden<Rejected> for rx::Golden {
-    const RULES: &'static [Rule] = <Self as harness::Golden<Rx>>::RULES;
-    type Cycle = <Self as harness::Golden<Rx>>::Cycle;
-
-    fn new(parameters: &Parameters) -> Self {
-        <Self as harness::Golden<Rx>>::new(parameters)
-    }
-
-    fn cycle(&self, inputs: &Inputs) -> Self::Cycle {
-        harness::Golden::<Rx>::cycle(self, inputs)
-    }
-
-    fn outputs(&self, inputs: &Inputs, cycle: &Self::Cycle, outputs: &mut Outputs) {
-        harness::Golden::<Rx>::outputs(self, inputs, cycle, outputs);
-    }
-
-    fn clock(&mut self, inputs: &Inputs, cycle: &Self::Cycle) -> RuleSet {
-        harness::Golden::<Rx>::clock(self, inputs, cycle)
-    }
-
-    fn state(&self) -> &'static str {
-        harness::Golden::<Rx>::state(self)
-    }
-}
-
-impl<'a> harness::Environment<'a, Rejected> for rx::Environment<'a> {
-    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
-        <Self as harness::Environment<'a, Rx>>::new(traffic, parameters)
-    }
-
-    fn drive(&mut self, inputs: &mut Inputs) {
-        harness::Environment::<Rx>::drive(self, inputs);
-    }
-
-    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        harness::Environment::<Rx>::clock(self, inputs, outputs);
-    }
-
-    fn finished(&self) -> bool {
-        harness::Environment::<Rx>::finished(self)
-    }
-
-    fn handshakes(&self) -> u64 {
-        harness::Environment::<Rx>::handshakes(self)
-    }
-
-    fn progress_timeout(&self) -> u64 {
-        harness::Environment::<Rx>::progress_timeout(self)
-    }
-
-    fn packets(&self) -> u64 {
-        harness::Environment::<Rx>::packets(self)
-    }
-}
-
-/// Counts cycles.
-struct Rejecting(u64);
-
-impl harness::Scoreboard<'_, Rejected> for Rejecting {
-    fn new(_: &Traffic, _: &Parameters) -> Self {
-        Self(0)
-    }
-
-    fn observe(&mut self, _: &Inputs, _: &Outputs) -> Result<(), Violation> {
-        let cycle = self.0;
-        self.0 += 1;
-        match cycle == REJECTED_CYCLE.load(Relaxed) {
-            true => Err(Violation::new("rejected", cycle)),
-            false => Ok(()),
-        }
-    }
-
-    fn finish(&mut self) -> Result<(), Violation> {
-        Ok(())
-    }
-}
-
-impl harness::Weights<Rejected> for <Rx as Block>::Weights {
-    fn scenarios() -> Vec<Scenario<Self>> {
-        <Self as harness::Weights<Rx>>::scenarios()
-    }
-
-    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        harness::Weights::<Rx>::traffic(self, parameters, packets, rng)
-    }
-}
-
-impl Block for Rejected {
-    const NAME: &'static str = "rejected";
-    const TITLE: &'static str = "rx with a scoreboard that rejects one cycle";
-    const RTL: LinkedRtl<Inputs, Outputs> = Rx::RTL;
-    const PARAMETERS: &'static [Parameter] = Rx::PARAMETERS;
-    const PROFILES: &'static [Profile] = Rx::PROFILES;
-
-    type Inputs = Inputs;
-    type Outputs = Outputs;
-    type Golden = rx::Golden;
-    type Traffic = Traffic;
-    type Environment<'a> = rx::Environment<'a>;
-    type Scoreboard<'a> = Rejecting;
-    type Weights = <Rx as Block>::Weights;
-    type Coverage = ();
-}
-
-impl Explain for Rejected {}
-
-#[test]
-fn a_violation_in_a_judged_batch_has_the_outcome_of_the_cycle_by_cycle_loop() {
-    const { assert!(size_of::<Inputs>() + size_of::<Outputs>() >= 512) };
-    let (parameters, watch) = (&Rejected::PROFILES[0].parameters, Watch::default());
-    let mut rng = CaseRng::seed_from_u64(5);
-    let scenarios = Rejected::scenarios();
-    let stimulus = Rejected::stimulus(&scenarios[0].weights, parameters, 8 * PACKETS, &mut rng);
-    let kind = model::<Rejected>(&Rtl::default(), parameters, View::Bare).unwrap();
-    // The harness's own cycle, the next one, and both sides of the end of a batch.
-    for cycle in [0, 1, 126, 127, 128, 129] {
-        REJECTED_CYCLE.store(cycle, Relaxed);
-        let mut by_cycle = GoldenDut::<Rejected>::new(parameters);
-        let expected = harness::run::<Rejected>(&stimulus, parameters, &mut by_cycle, &watch);
-        let Verdict::CheckFailed { cycle: failed, .. } = expected.verdict else {
-            panic!("cycle {cycle}: {:?} in {}", expected.verdict, expected.cycles)
-        };
-        assert_eq!(failed, cycle);
-        let mut model = kind.create(BeforeReset::Ones).unwrap();
-        let outcome = harness::run::<Rejected>(&stimulus, parameters, &mut model, &watch);
-        assert_same(&outcome, &expected, "in batches");
-        let golden = harness::run_golden(&stimulus, parameters, &watch);
-        assert_same(&golden, &expected, "golden side alone");
-        let mut model = kind.create(BeforeReset::Ones).unwrap();
-        let outcome = Recording::new(&stimulus, parameters).run(&mut model, &watch);
-        assert_same(&outcome, &expected, "recorded");
     }
 }
