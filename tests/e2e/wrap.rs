@@ -32,28 +32,28 @@ fn write_outputs(new: &Outside, outputs: &str) {
     new.write("src/golden.rs", &golden);
 }
 
-/// A FIFO between two clocks: which clocks rise is part of the stimulus, and everything else works
-/// as for one clock.
+/// Which clocks rise is part of the stimulus, and everything else works as for one clock.
 #[test]
 fn a_block_has_several_clocks() {
-    let (new, printed) = Outside::new("fifo", include_str!("data/afifo.sv"), "--top afifo --pins");
+    let rtl = include_str!("data/crossed.sv");
+    let (new, printed) = Outside::new("crossed", rtl, "--top crossed --pins");
     let clocks = "clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n";
     assert!(printed.contains(clocks), "{printed}");
-    let wrapper = new.text("rtl/afifo_wrapper.sv");
+    let wrapper = new.text("rtl/crossed_wrapper.sv");
     assert!(wrapper.contains(".wclk(wclk_i)") && wrapper.contains(".rclk(rclk_i)"), "{wrapper}");
     builds(&new);
     has_no_golden_model(&new);
 
-    new.write("src/golden.rs", include_str!("data/afifo_golden.rs"));
+    new.write("src/golden.rs", include_str!("data/crossed_golden.rs"));
     new.builds();
     let printed = new.exits(0, "run --cases 100 --out good");
-    assert!(printed.starts_with("PASS  fifo") && !printed.contains("not hit"), "{printed}");
+    assert!(printed.starts_with("PASS  crossed") && !printed.contains("not hit"), "{printed}");
 
-    // One synchronizer is too short. The user's RTL needs no wrapper.
-    new.plant("bad", "given.sv", &[("{w2, w1} <= {w1, rgray};", "{w2, w1} <= {rgray, rgray};")]);
+    // The synchronizer is too short. The user's RTL needs no wrapper.
+    new.plant("bad", "given.sv", &[("<= {meta, sent};", "<= {sent, sent};")]);
     let printed = new.exits(1, "run --rtl bad --scenario default --cases 20 --out found");
     // A trace shows the same.
-    for words in ["built-in: afifo_wrapper.sv", "wfull", "waves: "] {
+    for words in ["built-in: crossed_wrapper.sv", "seen", "waves: "] {
         assert!(printed.contains(words), "{words}: {printed}");
     }
     let vector = new.vector("found");
@@ -67,14 +67,14 @@ fn a_block_has_several_clocks() {
 
     // Ports that the wrapper does not fit are no warning.
     for (from, to, port) in [
-        ("[WIDTH-1:0] rdata", "[WIDTH-2:0] rdata", "rdata"),
-        ("rrst_n, rinc,", "rrst_n, rinc, extra,", "extra"),
-        ("rinc", "rinx", "rinc"),
+        ("[7:0] seen", "[6:0] seen", "seen"),
+        ("rclk, rrst_n,", "rclk, rrst_n, extra,", "extra"),
+        ("wdata", "wdatx", "wdata"),
     ] {
         new.plant("other", "given.sv", &[(from, to)]);
         let printed = new.exits(2, "run --rtl other --cases 1 --out none2");
         assert!(printed.contains("E0308") && printed.contains(&format!("  {port}: ")), "{printed}");
-        assert!(printed.contains("ports of afifo "), "the module is the user's: {printed}");
+        assert!(printed.contains("ports of crossed "), "the module is the user's: {printed}");
     }
     // A network has one clock.
     let printed = new.exits(2, "prove --out proof");
@@ -83,7 +83,7 @@ fn a_block_has_several_clocks() {
     assert!(printed.contains("undecided") && printed.contains(" 0 equivalent"), "{printed}");
     let text = new.json("mutants/mutate.json").to_string();
     assert!(text.contains(r#""module":"#), "{text}");
-    assert!(!text.contains(r#""module":"afifo_wrapper""#), "the wrapper is not mutated: {text}");
+    assert!(!text.contains(r#""module":"crossed_wrapper""#), "the wrapper is not mutated: {text}");
 }
 
 const ALU: &str = "
