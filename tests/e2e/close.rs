@@ -98,8 +98,7 @@ fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
     close(4, "believed", &missing, "");
     close(0, "believed", &silent, "--accept-believed");
     // A run takes no such proof. A check with a solver confirms it.
-    let printed = place.exits(0, &format!("{COVERED} two --closed closed"));
-    assert!(printed.contains("only believed"), "{printed}");
+    place.prints(0, &["only believed"], &format!("{COVERED} two --closed closed"));
     let check = "cover close --check closed";
     place.exits(4, &format!("{missing} {check}"));
     place.exits(0, &format!("{missing} {check} --accept-believed"));

@@ -573,6 +573,16 @@ impl Place {
         text(&output)
     }
 
+    /// [`Place::exits`], which must print all of `words`.
+    #[track_caller]
+    pub fn prints(&self, code: i32, words: &[&str], line: &str) -> String {
+        let printed = self.exits(code, line);
+        for words in words {
+            assert!(printed.contains(words), "expected `{words}`: {printed}");
+        }
+        printed
+    }
+
     /// [`Place::run`], which must fail with this error and name `words`.
     #[track_caller]
     pub fn fails(&self, number: &str, words: &str, line: &str) {

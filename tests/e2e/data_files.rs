@@ -42,8 +42,7 @@ fn a_table_is_part_of_the_rtl() {
     place.exits(0, &replay);
     // The run directory has a copy of its table.
     place.exits(0, "replay red --recorded-rtl --expect-recorded");
-    let printed = place.exits(0, "replay red --rtl rtl");
-    assert!(printed.contains(", it was "), "{printed}");
+    place.prints(0, &[", it was "], "replay red --rtl rtl");
     place.exits(0, &format!("export {vector} -o bench --rtl rtl"));
     assert_eq!(place.text("bench/flip.hex"), "0\n");
 }
@@ -54,6 +53,5 @@ fn a_computed_name_is_reported() {
     let computed = "reg [8*4:1] name;\n  reg flip [0:0];\n  initial begin\n    name = \"flip\";\n    \
                     if (name[1]) $readmemh({name, \".hex\"}, flip);\n  end\n  assign msg_nak = msg_naked;";
     let place = Place::with_change("QpStateCtrl.sv", from, computed);
-    let printed = place.exits(0, &format!("{SHORT} rtl --out out"));
-    assert!(printed.contains("warning: ") && printed.contains("QpStateCtrl.sv:208: "), "{printed}");
+    place.prints(0, &["warning: ", "QpStateCtrl.sv:208: "], &format!("{SHORT} rtl --out out"));
 }

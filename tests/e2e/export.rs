@@ -218,8 +218,7 @@ fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
         (format!("{vector} -o new -D 'A=\"b c\"'"), "does not work in file lists"),
         (format!("{vector} {twice} -o new"), "as "),
     ] {
-        let printed = place.exits(2, &format!("export {line}"));
-        assert!(printed.contains(words), "{printed}");
+        place.prints(2, &[words], &format!("export {line}"));
         // Nothing half-made is left.
         assert_eq!([place.names(""), place.names("full")], [["full"], ["mine"]]);
         assert_eq!(place.text("full/mine"), given);

@@ -18,13 +18,10 @@ fn a_failure_is_new_once_and_then_known() {
     let place = wrong();
     place.exits(0, &format!("{RUN} --out run --history h.sqlite"));
     let bad = format!("{RUN} --out run --fixes spec --rtl rtl");
-    let first = place.exits(1, &format!("{bad} --history h.sqlite"));
-    assert!(first.contains("NEW: in no earlier run"), "{first}");
-    let later = place.exits(1, &format!("{bad} --history h.sqlite"));
-    assert!(later.contains("    known since 20") && later.contains(", in 1 run\n"), "{later}");
+    let first = place.prints(1, &["NEW: in no earlier run"], &format!("{bad} --history h.sqlite"));
+    place.prints(1, &["    known since 20", ", in 1 run\n"], &format!("{bad} --history h.sqlite"));
     // `--baseline` adds nothing.
-    let requested = place.exits(1, &format!("{bad} --baseline h.sqlite"));
-    assert!(requested.contains(", in 2 runs\n"), "{requested}");
+    place.prints(1, &[", in 2 runs\n"], &format!("{bad} --baseline h.sqlite"));
     let shown = place.json_of(0, "history show h.sqlite");
     assert_eq!(shown["runs"].as_array().unwrap().len(), 3);
     let [failure] = &shown["failures"].as_array().unwrap()[..] else { panic!("{shown}") };
@@ -97,8 +94,7 @@ fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
     let good = fs::read(place.path("h.sqlite")).unwrap();
     let refused = |bytes: &[u8], words: &str| {
         fs::write(place.path("h.sqlite"), bytes).unwrap();
-        let printed = place.exits(2, &format!("{RUN} --out out --history h.sqlite"));
-        assert!(printed.contains("h.sqlite") && printed.contains(words), "{printed}");
+        place.prints(2, &["h.sqlite", words], &format!("{RUN} --out out --history h.sqlite"));
         assert_eq!(fs::read(place.path("h.sqlite")).unwrap(), bytes, "it is left as it is");
         assert!(!place.has("out"), "nothing is run");
     };

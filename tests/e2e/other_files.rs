@@ -87,8 +87,7 @@ fn ports_with_negative_bounds_are_ports() {
                   output logic [3:-4] b, output logic d);\n\
                   always_ff @(posedge clk) begin b <= a; d <= ^{c, e, f, g}; end endmodule\n";
     place.write("fx.sv", module);
-    let printed = place.exits(0, "new fx --top fx fx.sv");
-    assert!(printed.contains("5 inputs and 2 outputs of module fx"), "{printed}");
+    place.prints(0, &["5 inputs and 2 outputs of module fx"], "new fx --top fx fx.sv");
 }
 
 /// Icarus connects ports by name and only warns if their widths differ.

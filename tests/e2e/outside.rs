@@ -160,6 +160,16 @@ impl Outside {
         text(&output)
     }
 
+    /// [`Outside::exits`], which must print all of `words`.
+    #[track_caller]
+    pub fn prints(&self, expected: i32, words: &[&str], line: &str) -> String {
+        let printed = self.exits(expected, line);
+        for words in words {
+            assert!(printed.contains(words), "expected `{words}`: {printed}");
+        }
+        printed
+    }
+
     /// Exports a vector, and returns what its testbench prints in Icarus.
     #[track_caller]
     pub fn exported(&self, words: &str, bench: &str) -> String {
@@ -175,8 +185,7 @@ fn is_without_warnings(built: &Output) {
 }
 
 fn commands(outside: &Outside) {
-    let listed = outside.exits(0, "list");
-    assert!(listed.contains("arbiter: Arbiter, round robin"), "{listed}");
+    let listed = outside.prints(0, &["arbiter: Arbiter, round robin"], "list");
     assert!(!listed.contains("thread2"), "our blocks are not a stranger's: {listed}");
     assert!(outside.exits(0, "--version").starts_with("cosim 0.1.0"));
 
@@ -185,11 +194,9 @@ fn commands(outside: &Outside) {
     assert_eq!(results["passed"], true);
     assert_eq!(results["run"]["block"], "arbiter");
 
-    let replayed = outside.exits(0, "replay --expect-recorded vectors");
-    assert!(replayed.contains("17 as expected, 0 not"), "{replayed}");
+    outside.prints(0, &["17 as expected, 0 not"], "replay --expect-recorded vectors");
     let cut = "vectors/l4-cut-at-the-limit.json";
-    let explained = outside.exits(0, &format!("explain {cut}"));
-    assert!(explained.contains("matched"), "{explained}");
+    outside.prints(0, &["matched"], &format!("explain {cut}"));
     // No linked model has this parameter, so its model is compiled and cached.
     outside.exits(0, "run --cases 5 --parameter MAX_BEATS=3 --out three");
     assert!(outside.exits(0, "cache").contains("Arbiter"));
