@@ -1,6 +1,6 @@
 //! Assertions of `NAME_sva.sv`: proved by `cosim prove`, checked by `cosim run --assertions`.
 
-use crate::common::{Place, copy_rtl};
+use crate::common::Place;
 
 #[test]
 fn an_assertion_that_fails_in_simulation_is_a_failure_that_replays() {
@@ -35,8 +35,7 @@ fn the_built_in_rtl_keeps_its_assertions() {
 /// The RTL has another name for a signal of an assertion.
 #[test]
 fn a_missing_signal_is_an_error_with_its_line() {
-    let place = Place::new();
-    copy_rtl(&place.path("rtl"));
+    let place = Place::with_rtl();
     let rtl = place.text("rtl/recv/RecvSideFsm.sv");
     let rtl = rtl.replace("copying", "copying_all").replace("copying_all_d", "copying_d");
     place.write("rtl/recv/RecvSideFsm.sv", &rtl);

@@ -26,10 +26,12 @@ fn bad_arguments_exit_2_and_name_the_argument() {
     let other = format!("replay --block dll {}", project().join(other).display());
     place.fails("E0209", "thread2", &other);
     for (line, number, words) in [
-        ("jump", "E0101", "jump"),
-        ("run --block thread9", "E0102", "thread9"),
-        ("run --fixes none", "E0103", "`none`"),
-        ("run --scenario storm", "E0105", "`storm`"),
+        ("rnu", "E0101", "`run`"),
+        ("run --blok qp", "E0101", "'--block'"),
+        ("run --block tread2", "E0102", "did you mean `thread2`?"),
+        ("run --scenario smok", "E0105", "did you mean `smoke`?"),
+        ("run --fixes spce", "E0103", "did you mean `spec`?"),
+        ("run --case thread2/spc/smoke/0", "E0103", "did you mean `spec`?"),
         ("run --seed=-1", "E0101", "0 to 2^64"),
         ("run --shard 3/2", "E0101", "I/N"),
         ("run --packets 20001", "E0101", "from 1 to 20000"),
@@ -53,6 +55,9 @@ fn bad_arguments_exit_2_and_name_the_argument() {
         place.fails(number, words, &format!("{line} {out}"));
         assert!(!place.has("out"), "{line} wrote something");
     }
+    // Nothing is similar.
+    let printed = place.exits(2, "run --block zzzzzz");
+    assert!(!printed.contains("did you mean"), "{printed}");
 }
 
 #[test]

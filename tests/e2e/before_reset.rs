@@ -24,7 +24,7 @@ fn rtl_that_needs(right: &str) -> Place {
 fn found(place: &Place, out: &str, more: &str) -> (Value, String) {
     let run = "run --fixes repaired --cases 20 --quiet --max-failures 1 --rtl rtl";
     place.exits(1, &format!("{run} --out {out} {more}"));
-    let group = place.json(&format!("{out}/results.json"))["failures"][0].clone();
+    let group = place.results(out)["failures"][0].clone();
     let vector = format!("{out}/{}", group["vector"].as_str().unwrap());
     place.exits(0, &format!("replay --expect-recorded --rtl rtl {vector}"));
     place.exits(0, &format!("replay --rtl built-in {vector}"));

@@ -1,6 +1,6 @@
 //! The recipe for `git bisect` in `docs/how-to/diff.md`, run as it is shown.
 
-use crate::common::{Place, assert_code, copy_rtl, program, project, text, typed_in};
+use crate::common::{Place, assert_code, program, project, text, typed_in};
 use std::fs;
 
 /// The first line of the RTL of `recv`.
@@ -17,9 +17,8 @@ fn commit(place: &Place, subject: &str) {
 /// Is the first failing commit found, although the commit that git tests first does not compile?
 #[test]
 fn the_documented_commands_find_the_first_failing_commit() {
-    let place = Place::new();
+    let place = Place::with_rtl();
     place.git("init -q -b main");
-    copy_rtl(&place.path("rtl"));
     let vector = project().join("vectors/recv/decision-chosen-once-kept.json");
     let vector = fs::read_to_string(vector).unwrap();
     place.write("failure.json", &vector.replacen("\"all\"", "\"spec\"", 1));

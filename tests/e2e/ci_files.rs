@@ -72,7 +72,7 @@ fn a_failure_says_how_to_see_it_again_and_gitlab_gets_a_code_quality_report() {
     assert_eq!(lines[0], "1 21 21 0", "{counted}");
     assert_eq!(lines[1], "thread2.spec.smoke|thread2/spec/smoke/0|mismatch");
     let xml = place.text("run/junit.xml");
-    let build = place.json("run/results.json")["run"]["build"].as_str().unwrap().to_owned();
+    let build = place.results("run")["run"]["build"].as_str().unwrap().to_owned();
     let again = "reproduce: cosim run --seed 7 --case thread2/spec/smoke/0 --rtl rtl --build";
     assert!(xml.contains(&format!("{again} {build}")), "{again}\n{xml}");
     let attached = xml.split("[[ATTACHMENT|").nth(1).unwrap().split("]]").next().unwrap();
@@ -160,7 +160,7 @@ fn editors_find_the_lines_of_failures() {
     let right = "service == qp_pkg::SERVICE_RD\n               || service == qp_pkg::SERVICE_XRC;";
     let output = typed(right, "service == qp_pkg::SERVICE_RD;");
     assert_code(&output, 1);
-    let results = place.json("run/results.json");
+    let results = place.results("run");
     let failures = results["failures"].as_array().unwrap();
     let suspects = failures.iter().filter_map(|group| group["suspects"].get(0));
     let suspects: Vec<[String; 2]> =

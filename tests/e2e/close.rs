@@ -1,7 +1,7 @@
 //! `cosim cover close`: each uncovered point gets a vector or a proof, and a run believes no proof
 //! that is not its own.
 
-use crate::common::{Place, assert_code, text, write_record};
+use crate::common::{Place, assert_code, schema, text, write_record};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -52,13 +52,12 @@ fn uncovered_points_get_vectors_and_proofs() {
         let vector = one["vector"].as_str().unwrap();
         place.exits(0, &format!("replay closed/{vector} --rtl rtl"));
     }
-    let schema = serde_json::from_slice(&place.run("schema closed").stdout).unwrap();
-    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&closed));
+    schema("closed").validate(&closed).unwrap();
 
     // A later run does not count what is proved, and names the file.
     let again = format!("{COVERED} again --rtl rtl --closed closed --force");
     place.exits(0, &again);
-    let used = &place.json("again/results.json")["run"]["closed"][0];
+    let used = &place.results("again")["run"]["closed"][0];
     let expected = (&"closed".into(), Some(of("proved") as u64));
     assert_eq!((&used["file"], used["used"].as_u64()), expected);
     let reported = place.exits(0, "cover report one --closed closed");

@@ -1,6 +1,6 @@
 //! Code coverage of the RTL: `cosim run --coverage`, its output, and tools that read it.
 
-use crate::common::{Place, assert_code};
+use crate::common::{Place, assert_code, schema};
 use cosim::PROGRAM;
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,9 +47,7 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
     }
     place.prints(0, &["spec: lines "], "cover report one");
     // The database conforms to its schema.
-    let schema = serde_json::from_slice(&place.run("schema coverage").stdout).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    assert!(validator.is_valid(&place.json("one/coverage.json")));
+    schema("coverage").validate(&place.json("one/coverage.json")).unwrap();
     // The page contains the text of the RTL, escaped.
     let page = place.text("one/report.html");
     for code in ["hw_state_d  = hw_state;", "answer_valid &lt;= cmd_taken;"] {

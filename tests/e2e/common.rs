@@ -12,6 +12,7 @@ use cosim_rtl::models::{RtlModels as _, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -53,13 +54,6 @@ pub fn model<B: Explain>(
 ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
     let kept = Kept::new(models(), u64::MAX);
     rtl.build(BlockInfo::of::<B>(), parameters, view, &kept)?.load::<B>(parameters)
-}
-
-/// A model of the built-in RTL in this process.
-pub fn built_in_model<B: Explain>(
-    parameters: &Parameters,
-) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
-    model::<B>(&Rtl::default(), parameters, View::Bare)
 }
 
 /// The program, with its cache of models inside the build folder. This is the only place that
@@ -246,6 +240,13 @@ pub fn write_record(path: &Path, text: &str) {
         let (_, behind) = behind.split_once('"').expect("its end");
         write_record(&results, &format!("{before}\n\"coverage\": \"{now}\"{behind}"));
     }
+}
+
+/// The schema that `cosim schema` prints.
+pub fn schema(name: &str) -> jsonschema::Validator {
+    let output = run(["schema", name]);
+    let schema = serde_json::from_slice(&output.stdout).expect("a schema");
+    jsonschema::validator_for(&schema).expect("a schema")
 }
 
 /// The files of the RTL of all blocks.
@@ -466,8 +467,8 @@ pub fn assert_is_for_anyone(seen: &Value) {
 }
 
 /// All reproducible files of a run, by path.
-fn reproducible_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter();
+fn reproducible_files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = walkdir::WalkDir::new(folder).into_iter();
     let is_timeless = |path: &Path| {
         let name = path.file_name().unwrap().to_str().unwrap();
         !["timing.json", "report.html", "run.lock"].contains(&name)
@@ -479,19 +480,6 @@ fn reproducible_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
-/// Checks that two runs have the same reproducible files.
-#[track_caller]
-pub fn assert_same_run(whole: &Path, other: &Path) {
-    let [left, right] = [whole, other].map(reproducible_files);
-    let names = |all: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
-        all.iter().map(|(name, _)| name.clone()).collect()
-    };
-    assert_eq!(names(&left), names(&right));
-    for ((name, left), (_, right)) in left.iter().zip(&right) {
-        assert!(left == right, "{} is another one in {}", name.display(), other.display());
-    }
-}
-
 /// A temporary folder in which commands are typed. Paths in them are relative to it.
 pub struct Place(TempDir);
 
@@ -501,6 +489,13 @@ impl Place {
         Self(TempDir::new().expect("a temporary folder"))
     }
 
+    /// A folder that has the RTL of all blocks, each in a folder of `rtl`.
+    pub fn with_rtl() -> Self {
+        let place = Self::new();
+        copy_rtl(&place.path("rtl"));
+        place
+    }
+
     /// A folder that has the RTL of all blocks, with a bug of `tests/bad_rtl`, in `rtl`.
     pub fn with_bug(bug: &str) -> Self {
         Self::with_patch(&format!("bad_rtl/{bug}"))
@@ -508,8 +503,7 @@ impl Place {
 
     /// A folder that has the RTL of all blocks, with a patch of `tests`, in `rtl`.
     pub fn with_patch(patch: &str) -> Self {
-        let place = Self::new();
-        copy_rtl(&place.path("rtl"));
+        let place = Self::with_rtl();
         let mut command = std::process::Command::new("patch");
         command.args(["-p1", "--silent", "--fuzz=0", "--input"]);
         command.arg(project().join(format!("tests/{patch}.patch"))).current_dir(place.path(""));
@@ -546,6 +540,11 @@ impl Place {
 
     pub fn json(&self, name: &str) -> Value {
         json(&self.path(name))
+    }
+
+    /// The `results.json` of a run.
+    pub fn results(&self, run: impl Display) -> Value {
+        self.json(&format!("{run}/results.json"))
     }
 
     /// Runs `cosim` with the words of a line, for `thread2` unless they name a block.
@@ -631,10 +630,14 @@ impl Place {
         self.write(name, &text.replacen(from, to, 1));
     }
 
-    /// [`assert_same_run`] of two run directories.
+    /// Checks that two runs have the same reproducible files.
     #[track_caller]
     pub fn same_run(&self, whole: &str, other: &str) {
-        assert_same_run(&self.path(whole), &self.path(other));
+        let [left, right] = [whole, other].map(|run| reproducible_files(&self.path(run)));
+        assert!(left.keys().eq(right.keys()), "{:?} {:?}", left.keys(), right.keys());
+        for (name, content) in left {
+            assert!(content == right[&name], "{} is another one in {other}", name.display());
+        }
     }
 
     /// Yosys behind lines of a shell script, as a variable for [`Place::command`].

@@ -29,7 +29,7 @@ fn run_in(place: &Place, folder: &str, line: &str) -> Output {
 
 /// The header in `results.json` of a run.
 fn header(place: &Place, run: &str) -> Value {
-    place.json(&format!("{run}/results.json"))["run"].take()
+    place.results(run)["run"].take()
 }
 
 /// Paths are relative to the folder of the file.

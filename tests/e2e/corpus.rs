@@ -106,9 +106,7 @@ fn every_vector_fits_the_schema_of_the_types() {
     assert_eq!(serde_json::from_slice::<Value>(&generated.stdout).unwrap(), schema);
     let validator = jsonschema::validator_for(&schema).unwrap();
     for path in PROGRAM.blocks.iter().flat_map(|block| files(&corpus_of(*block), "json")) {
-        let errors: Vec<String> =
-            validator.iter_errors(&json(&path)).map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{path:?}: {errors:?}");
+        assert!(validator.is_valid(&json(&path)), "{path:?}");
     }
     for wrong in [r#"{}"#, r#"{"format": "cosim-vector", "version": 3}"#] {
         assert!(!validator.is_valid(&serde_json::from_str(wrong).unwrap()), "{wrong}");

@@ -1,7 +1,7 @@
 //! Functional coverage of runs, and coverage goals.
 
 use crate::ci_files::python_prints;
-use crate::common::{Place, write_record};
+use crate::common::{Place, schema, write_record};
 use cosim::PROGRAM;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -26,18 +26,15 @@ fn hit(place: &Place, run: &str) -> Vec<bool> {
 #[test]
 fn coverage_fits_its_schema_and_adds_up() {
     let place = Place::new();
-    let schema = serde_json::from_slice(&place.run("schema coverage").stdout).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
+    let validator = schema("coverage");
     for block in PROGRAM.blocks.iter().map(|block| block.info().name) {
         place.exits(0, &format!("run --block {block} --cases 2 --out {block}"));
         let coverage = place.json(&format!("{block}/coverage.json"));
-        let errors: Vec<String> =
-            validator.iter_errors(&coverage).map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{errors:?}");
+        validator.validate(&coverage).unwrap();
         let groups = coverage["groups"].as_array().unwrap();
         let all: usize = groups.iter().map(bins).sum();
         // Coverage must agree with the rules and hits in results.json.
-        let results = place.json(&format!("{block}/results.json"));
+        let results = place.results(block);
         let rules = groups[0]["axes"][0]["values"].as_array().unwrap();
         for profile in coverage["profiles"].as_array().unwrap() {
             let hits = hits(profile);
@@ -90,7 +87,7 @@ fn coverage_below_the_goal_is_a_failure() {
         let run = format!("run --block qp --out {name} --min-coverage {line}");
         let printed = place.prints(code, &[words], &run);
         assert_eq!(printed.starts_with("FAIL"), code == 1, "{printed}");
-        assert_eq!(place.json(&format!("{name}/results.json"))["passed"], code == 0);
+        assert_eq!(place.results(name)["passed"], code == 0);
     }
     for wrong in ["101", "-1", "all"] {
         place.fails("E0101", "0 to 100", &format!("run --block qp --min-coverage {wrong}"));

@@ -19,7 +19,7 @@ const SHORT: &str = "run --block qp --scenario default --cases 2 --packets 20 --
 #[test]
 fn a_table_is_part_of_the_rtl() {
     let place = with_table("0\n");
-    let identity = |run: &str| place.json(&format!("{run}/results.json"))["run"]["rtl"].clone();
+    let identity = |run: &str| place.results(run)["run"]["rtl"].clone();
     place.exits(0, &format!("{SHORT} rtl --out green"));
     // The table is among the files.
     assert!(place.text("green/results.json").contains("rtl/flip.hex"));

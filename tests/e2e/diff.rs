@@ -1,6 +1,6 @@
 //! `cosim diff`: refactorings are proved equivalent, and a difference has a vector that shows it.
 
-use crate::common::{Place, copy_rtl, looked_at};
+use crate::common::{Place, looked_at};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -143,8 +143,7 @@ fn a_module_without_a_block_is_compared() {
 /// git finds no hook, filter or name that runs something or leads out of the folder.
 #[test]
 fn rtl_of_a_revision_is_compared_by_its_text() {
-    let place = Place::new();
-    copy_rtl(&place.path("rtl"));
+    let place = Place::with_rtl();
     place.write(".gitattributes", "* filter=run\n");
     let link = place.path("rtl/recv/link.sv");
     std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
@@ -187,8 +186,7 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
 /// Only a data file differs between the commits, and the working tree has yet another one.
 #[test]
 fn data_files_of_a_revision_come_from_its_commit() {
-    let place = Place::new();
-    copy_rtl(&place.path("rtl"));
+    let place = Place::with_rtl();
     let same = "assign protocol_error = !rst && misfits;";
     let flipped = "logic flip [0:0]; initial $readmemh(\"data/flip.hex\", flip);
   assign protocol_error = !rst && (misfits ^ flip[0]);";

@@ -108,7 +108,7 @@ fn a_falling_edge_works_as_without_registered_inputs() {
     let printed = place.exits(0, "run --block dll --rtl rtl --cases 2 --quiet --out run");
     let reported = "two evaluations per cycle instead of one: something waits for @(negedge clk";
     assert_eq!(printed.matches(reported).count(), 1, "{printed}");
-    let header = &place.json("run/results.json")["run"];
+    let header = &place.results("run")["run"];
     for profile in header["profiles"].as_array().unwrap() {
         let reason = &header["two_evaluations"][profile.as_str().unwrap()];
         assert!(reason.as_str().unwrap().contains("negedge clk"), "{header}");
@@ -116,7 +116,7 @@ fn a_falling_edge_works_as_without_registered_inputs() {
     place.prints(0, &["negedge clk"], "bench --block dll --fixes spec --rtl rtl");
     // Other RTL needs one evaluation, so no reason is reported.
     place.exits(0, "run --cases 1 --packets 1 --rtl rtl --out one");
-    let header = &place.json("one/results.json")["run"];
+    let header = &place.results("one")["run"];
     assert_eq!(header["two_evaluations"], serde_json::json!({}));
 }
 

@@ -73,7 +73,7 @@ fn are_found(patches: &[PathBuf]) {
         let line = format!("run --block {block} --rtl rtl --max-failures 1 --quiet --simulator");
         place.exits(0, &format!("{line} verilator --cases 8 --out verilator"));
         place.exits(1, &format!("{line} icarus --cases 2 --out icarus"));
-        let results = place.json("icarus/results.json");
+        let results = place.results("icarus");
         assert_eq!(results["totals"]["unknown"], 1, "{}", results["totals"]);
         let failure = &results["failures"][0];
         let signature = failure["signature"].as_str().unwrap();

@@ -66,7 +66,7 @@ fn failures_that_cannot_be_written_are_reported() {
     // A limit of file sizes is an error and no signal. Neither the files that Verilator reads nor
     // the waveforms fit.
     fs::create_dir(place.path("empty")).unwrap();
-    let vector = place.json("first/results.json")["failures"][0]["vector"].clone();
+    let vector = place.results("first")["failures"][0]["vector"].clone();
     let vector = place.path("first").join(vector.as_str().unwrap());
     let line = format!("replay {} --rtl {rtl} --trace a.fst", vector.display());
     let output = under(LIMIT, &place, "empty", &line);
@@ -83,7 +83,7 @@ fn failures_that_cannot_be_written_are_reported() {
         out = format!("{out}/{}", "x".repeat(if rest > 200 { 100 } else { rest }));
     }
     has_summary(&place.run(&format!("{run} {out}")), &["File name too long"]);
-    let results = place.json(&format!("{out}/results.json"));
+    let results = place.results(out);
     assert_eq!(results["totals"]["mismatched"], 3);
     for group in results["failures"].as_array().unwrap() {
         assert!(group["vector"].is_null() && group["waves"].is_null(), "{group}");

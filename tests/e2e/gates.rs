@@ -1,7 +1,7 @@
 //! `docs/how-to/gates.md`: the netlist of good RTL behaves like the RTL, and that of bad RTL does
 //! not.
 
-use crate::common::{Place, assert_code, copy_rtl, files, project, typed_in};
+use crate::common::{Place, assert_code, files, project, typed_in};
 
 /// RTL with a mismatch between simulation and synthesis.
 fn bad() -> Vec<String> {
@@ -26,8 +26,7 @@ fn run_of_the_netlist(place: &Place, exit: i32, more: &str) -> String {
 
 #[test]
 fn the_netlist_of_good_rtl_passes_in_both_simulators() {
-    let place = Place::new();
-    copy_rtl(&place.path("rtl"));
+    let place = Place::with_rtl();
     for simulator in ["verilator", "icarus"] {
         let printed = run_of_the_netlist(&place, 0, &format!("--simulator {simulator}"));
         assert!(printed.contains("RTL files: netlist.v; built-in: none"), "{simulator}");
@@ -60,8 +59,7 @@ fn are_found(patches: &[String]) {
 /// compiles once.
 #[test]
 fn proofs_and_mutation_see_bugs_that_synthesis_skips() {
-    let (place, file) = (Place::new(), "rtl/recv/RecvSideFsm.sv");
-    copy_rtl(&place.path("rtl"));
+    let (place, file) = (Place::with_rtl(), "rtl/recv/RecvSideFsm.sv");
     for (port, before, behind) in [
         ("copy", "`ifdef SYNTHESIS", "`endif"),
         ("keep", "`ifdef YOSYS", "`endif"),

@@ -196,7 +196,7 @@ fn is_a_verdict(harm: &str, expected: &str) {
     for words in [expected, "FAIL"] {
         assert!(text(&output).contains(words), "{harm}: {}", text(&output));
     }
-    assert_eq!(cases(&place.json("run/results.json")).len(), 2, "{harm}");
+    assert_eq!(cases(&place.results("run")).len(), 2, "{harm}");
     let (originals, vectors): (Vec<String>, Vec<String>) =
         place.vectors("run").into_iter().partition(|path| path.ends_with(".original.json"));
     assert_eq!(vectors.len(), 2, "{harm}: each has its vector");
@@ -260,7 +260,7 @@ fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
     ] {
         let line = format!("HARM_AT_LOAD={harm} {RUN} {harm} --cases 2 {}", limits(harm));
         exits(&place, 1, expected, &line);
-        assert_eq!(cases(&place.json(&format!("{harm}/results.json"))).len(), 2);
+        assert_eq!(cases(&place.results(harm)).len(), 2);
     }
 }
 
@@ -337,7 +337,7 @@ fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
     let place = Place::new();
     let run = format!("HARM=spin HARM_MARK=mark {RUN} run --cases 1000 --stuck-after 1s");
     exits(&place, 1, "stopped by --max-hangs", &format!("{run} --max-hangs 3"));
-    let results = place.json("run/results.json");
+    let results = place.results("run");
     assert_eq!(results["ended"], "max-hangs");
     assert_eq!(cases(&results).len(), 3);
     let processes = marked(&place);
@@ -378,7 +378,7 @@ fn no_worker_outlives_a_run_in_which_every_model_hangs() {
         if signals == [Signal::INT] {
             are_gone(&marked(&place));
             assert!(text(&output).contains("INTERRUPTED"), "{}", text(&output));
-            assert_eq!(place.json("run/results.json")["ended"], "interrupted");
+            assert_eq!(place.results("run")["ended"], "interrupted");
         }
         wait_for_the_end_of(&workers);
         if signals != [Signal::KILL] {
@@ -410,7 +410,7 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
     assert!(!workers.is_empty());
     send(&run, Signal::INT);
     wait_until(&mut run, || place.has("run/results.json"));
-    assert_eq!(place.json("run/results.json")["ended"], "interrupted");
+    assert_eq!(place.results("run")["ended"], "interrupted");
     // It has started to print and is blocked.
     assert_eq!(run.try_wait().unwrap(), None);
     send(&run, Signal::INT);
@@ -443,7 +443,7 @@ fn an_interrupted_shrink_keeps_its_best_vector() {
     send(&run, Signal::INT);
     assert_code(&run.wait_with_output().unwrap(), 130);
     are_gone(&marked(&place));
-    let results = place.json("run/results.json");
+    let results = place.results("run");
     assert_eq!(results["ended"], "interrupted");
     let group = &results["failures"][0];
     let [original, vector] =
@@ -458,7 +458,7 @@ fn an_interrupted_shrink_keeps_its_best_vector() {
 fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
     let place = Place::new();
     exits(&place, 0, "", &format!("{RUN} good --cases 40"));
-    let good = cases(&place.json("good/results.json"));
+    let good = cases(&place.results("good"));
     let mut lengths: Vec<u64> = good.values().map(|case| case.cycles).collect();
     lengths.sort_unstable();
     // A cycle far from the end of every case. At most twenty cases have a vector of their own.
@@ -474,7 +474,7 @@ fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
         place.text(&format!("{threads}/results.json"))
     });
     assert!(results.iter().all(|result| *result == results[0]), "the same bytes");
-    let cases = cases(&place.json("1/results.json"));
+    let cases = cases(&place.results("1"));
     assert!(cases.keys().eq(good.keys()));
     for (name, case) in &cases {
         let expected = if long.contains(name.as_str()) { "crashed" } else { "match" };

@@ -10,7 +10,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     let printed = place.exits(1, &format!("run --rtl rtl {limits} --out run"));
     assert!(printed.contains("the RTL violates the specification"), "{printed}");
     assert!(printed.contains("RTL: check rq-offset-inside"), "{printed}");
-    let judgement = place.json("run/results.json")["failures"][0]["judgement"].clone();
+    let judgement = place.results("run")["failures"][0]["judgement"].clone();
     assert_eq!(judgement["broken_by"], "rtl");
     assert_eq!(judgement["rtl"]["check"], "rq-offset-inside");
     assert!(judgement["golden"].is_null());

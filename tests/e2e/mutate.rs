@@ -1,7 +1,8 @@
 //! `cosim mutate`: faults that the testbench finds, and their report.
 
 use crate::common::{
-    Place, assert_code, assert_is_for_anyone, is_longer, looked_at, project, text, wait_until,
+    Place, assert_code, assert_is_for_anyone, is_longer, looked_at, project, schema, text,
+    wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -137,10 +138,8 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
     let place = Place::new();
     place.exits(0, &format!("{MUTATE} --mutants 300 --cases 4 --no-judge --out out"));
     let report = place.json("out/mutate.json");
-    let schema = serde_json::from_slice(&place.run("schema mutate").stdout).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = schema.iter_errors(&report).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:?}");
+    let schema = schema("mutate");
+    schema.validate(&report).unwrap();
     assert!(!schema.is_valid(&serde_json::json!({ "format": "cosim-mutation" })));
 
     // Outputs that accompany a valid signal, wrong in every cycle or never valid.

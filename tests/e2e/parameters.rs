@@ -36,7 +36,7 @@ fn each_fix_of_thread2_has_its_own_bit() {
     place.exits(0, &format!("{run} good"));
     place.exits(1, &format!("{run} bad --rtl rtl"));
     // A two-state mismatch is also a four-state mismatch.
-    let signature = place.json("bad/results.json")["failures"][0]["signature"].to_string();
+    let signature = place.results("bad")["failures"][0]["signature"].to_string();
     assert!(signature.starts_with("\"mismatch-"), "{signature}");
 }
 
@@ -45,14 +45,14 @@ fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
     let place = Place::new();
     let choice = "--block dll --scenario lossy --cases 2 --fixes repaired";
     place.exits(0, &format!("run --quiet --out all {choice} --parameter REPLAY_DEPTH=4"));
-    let all = place.json("all/results.json");
+    let all = place.results("all");
     assert_eq!(
         all["profiles"][0]["parameters"],
         json!({ "REPLAY_DEPTH": 4, "REPLAY_LIMIT": 64, "ACKNAK_LATENCY": 16 })
     );
     let name = "dll/repaired+REPLAY_DEPTH=4/lossy/1";
     place.exits(0, &format!("run --quiet --out alone --case {name} --save-vectors 1"));
-    assert_eq!(cases(&place.json("alone/results.json"))[name], cases(&all)[name]);
+    assert_eq!(cases(&place.results("alone"))[name], cases(&all)[name]);
     // The vector records every parameter, and its replay uses them.
     let path = format!("alone/saved/{}", place.names("alone/saved")[0]);
     let vector = place.json(&path);
@@ -71,7 +71,7 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
     let of = |name: &str, words: &str| {
         let run = "run --block recv --scenario default --seed 5 --quiet --no-waves";
         place.exits(0, &format!("{run} --out {name} {words}"));
-        let results = place.json(&format!("{name}/results.json"));
+        let results = place.results(name);
         let profiles = results["run"]["profiles"].as_array().unwrap().iter();
         let names = profiles.map(|profile| profile.as_str().unwrap().to_owned());
         (names.collect::<Vec<_>>(), results)
@@ -87,7 +87,7 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
     // The reproduce command and the vector contain only the name.
     let name = format!("recv/{}/default/2", names[1]);
     place.exits(0, &format!("run --quiet --out alone --seed 5 --case {name}"));
-    assert_eq!(cases(&place.json("alone/results.json"))[&name], cases(&first)[&name]);
+    assert_eq!(cases(&place.results("alone"))[&name], cases(&first)[&name]);
     let replays = place.json_of(0, "replay first/saved");
     let fixes = replays.as_array().unwrap().iter().map(|one| one["fixes"].as_str().unwrap());
     let fixes: BTreeSet<&str> = fixes.collect();
@@ -97,7 +97,7 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
                --scenario default --cases 2000 --seed random --out out";
     ended(&place, run, Signal::KILL, "out/run.journal", 4000);
     place.exits(0, "resume --quiet out");
-    assert_eq!(place.json("out/results.json")["totals"]["matched"], 2000);
+    assert_eq!(place.results("out")["totals"]["matched"], 2000);
 }
 
 #[test]
@@ -106,8 +106,6 @@ fn illegal_parameters_are_refused_with_name_and_range() {
     let replay = format!("replay --fixes random:2 {}", other_low());
     for (line, message) in [
         // Random parameters are of a run alone.
-        ("run --block recv --fixes random:0", "random:"),
-        ("run --block recv --fixes random:65", "random:"),
         ("run --block recv --fixes spec,random:x", "random:"),
         (&replay, "random:"),
         ("prove --block recv --fixes random:2", "random:"),

@@ -1,7 +1,7 @@
 //! `--plan`: the runs of a plan, and waivers, which hide only the failures they name, until they
 //! expire.
 
-use crate::common::{Place, assert_error_at, project};
+use crate::common::{Place, assert_error_at, project, schema};
 use crate::resume::ended;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
         place.exits(0, &format!("run --quiet --block qp --out {name} {options}"));
         place.same_run(name, &format!("whole/{name}"));
     }
-    assert_eq!(place.json("until/results.json")["ended"], "covered");
+    assert_eq!(place.results("until")["ended"], "covered");
     place.fails("E0110", "--min-coverage", &format!("{run} shard --shard 1/2"));
 
     let killed = format!("{run} killed --threads 1");
@@ -128,7 +128,7 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     // A seed and cases on the command line take precedence over the plan.
     let printed = place.exits(1, &format!("{run} other --seed 9 --cases 1"));
     assert!(printed.contains("qp passed, few-qp passed, few-dll passed, until"), "{printed}");
-    let run = &place.json("other/qp/results.json")["run"];
+    let run = &place.results("other/qp")["run"];
     assert_eq!((&run["seed"], &run["cases"]), (&9.into(), &1.into()));
 }
 
@@ -149,11 +149,10 @@ fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
     }
     place.same_run("toml", "json");
     place.exits(0, "run --quiet --fixes spec --cases 3 --scenario plans/own.json --out line");
-    let [of_plan, of_line] = ["toml", "line"].map(|run| place.json(&format!("{run}/results.json")));
+    let [of_plan, of_line] = ["toml", "line"].map(|run| place.results(run));
     assert_eq!(of_plan["cases"], of_line["cases"], "the same scenario on the command line");
     assert_eq!(of_plan["profiles"][0]["rules"]["T05"], 0, "no READ was drawn");
-    let schema = serde_json::from_slice(&place.run("schema plan").stdout).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
+    let schema = schema("plan");
     assert!(schema.is_valid(&serde_json::from_str::<Value>(plan).unwrap()));
     assert!(!schema.is_valid(&json!({"format": "cosim-plan", "version": 1})));
 }
@@ -183,7 +182,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
         assert!(printed.contains(words), "{printed}");
     }
     assert!(!printed.contains(", 0 of them failed"), "{printed}");
-    let results = place.json("whole/results.json");
+    let results = place.results("whole");
     assert_eq!(results["passed"], true);
     assert_eq!(results["failures"][0]["waived"]["expired"], false);
     let junit = place.text("whole/junit.xml");
@@ -256,7 +255,7 @@ fn the_gate_runs_and_the_nightly_is_valid() {
     let printed = place.exits(code, &format!("run --quiet --plan {gate} --out gate {few}"));
     for block in cosim::PROGRAM.blocks {
         let name = block.info().name;
-        let results = place.json(&format!("gate/{name}/results.json"));
+        let results = place.results(format!("gate/{name}"));
         assert_eq!(results["totals"]["cases"], results["totals"]["matched"], "{name}");
         assert_eq!(results["run"]["min_coverage"], 100.0);
     }
@@ -275,7 +274,7 @@ fn the_gate_runs_and_the_nightly_is_valid() {
     }
     // The index page is beside them.
     assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3 + 4) + 2);
-    let run = &place.json("nightly/long-rx-seed-12/results.json")["run"];
+    let run = &place.results("nightly/long-rx-seed-12")["run"];
     let values = ["seed", "packets", "cases"].map(|name| run[name].as_u64());
     assert_eq!(values, [Some(12), Some(2000), Some(40)]);
 }

@@ -2,8 +2,7 @@
 //! replay.
 
 use crate::common::{
-    Place, assert_code, assert_is_for_anyone, code, copy_rtl, looked_at, script, text, typed_in,
-    wait_until,
+    Place, assert_code, assert_is_for_anyone, code, looked_at, script, text, typed_in, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -318,8 +317,7 @@ fn a_proof_applies_to_the_rtl_and_needs_yosys() {
 /// with one, which is a script here, its netlist is used, and the result has its version.
 #[test]
 fn rtl_that_yosys_cannot_read_is_named_or_read_by_the_front_end() {
-    let place = Place::new();
-    copy_rtl(&place.path("rtl"));
+    let place = Place::with_rtl();
     let function = "function automatic logic unread(input logic x);\n  return x;\nendfunction\n";
     place.edit("rtl/dll/dll_pkg.sv", "endpackage", &format!("{function}endpackage"));
     let path = format!("{}:{}", place.path("tools").display(), std::env::var("PATH").unwrap());

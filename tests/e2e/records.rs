@@ -65,7 +65,7 @@ fn names_of_files_stay_in_the_run_directory() {
     place.exits(1, &format!("{run} --out run"));
     let results = place.path("run/results.json");
     let text = place.text("run/results.json");
-    let group = place.json("run/results.json")["failures"][0].clone();
+    let group = place.results("run")["failures"][0].clone();
     place.write("secret.json", "secret");
     for field in ["vector", "waves", "explanation"] {
         let name = group[field].as_str().unwrap_or_else(|| panic!("{field}: {group}"));

@@ -15,7 +15,7 @@ fn traffic_alone_hits_every_rule_that_can_be_hit() {
         let scenarios = scenarios.filter(|name| *name != "chaos");
         let options: String = scenarios.map(|name| format!(" --scenario {name}")).collect();
         place.exits(0, &format!("run --quiet --cases 120 --block {name} --out {name}{options}"));
-        let results = place.json(&format!("{name}/results.json"));
+        let results = place.results(name);
         for profile in results["profiles"].as_array().unwrap() {
             for (rule, hits) in profile["rules"].as_object().unwrap() {
                 assert!(hits.as_u64().unwrap() > 0, "{name} {} {rule}", profile["profile"]);
@@ -35,7 +35,7 @@ fn unreachable_rows_are_listed_with_the_reason() {
         ("rx", "--fixes spec", 0, "EV2", "of thread2 there is no length error (argued)"),
     ] {
         place.run(&format!("run --cases 1 --force --block {block} --out {block} {options}"));
-        let profile = &place.json(&format!("{block}/results.json"))["profiles"][profile];
+        let profile = &place.results(block)["profiles"][profile];
         let found = profile["unreachable"][rule].as_str().unwrap();
         assert!(found.contains(reason), "{rule}: {found}");
     }
@@ -106,12 +106,12 @@ fn seeds_draw_cases_and_limits_end_a_run() {
     let place = Place::new();
     let drawn = ["1", "2"].map(|seed| {
         place.exits(0, &format!("run --seed {seed} --cases 2 --out seed-{seed}"));
-        place.json(&format!("seed-{seed}/results.json"))["cases"].clone()
+        place.results(format!("seed-{seed}"))["cases"].clone()
     });
     assert_ne!(drawn[0], drawn[1], "another seed draws other cases");
     place.prints(1, &["no cycle was compared"], "run --cases 0 --out nothing");
     place.exits(0, "run --time 1s --quiet --out timed");
-    assert_eq!(place.json("timed/results.json")["ended"], "time");
+    assert_eq!(place.results("timed")["ended"], "time");
     // The last of very many shards has at most one case and is found without iterating over the
     // others.
     let shard = "--time 1s --shard 2/1000000000000";

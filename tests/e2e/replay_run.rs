@@ -37,7 +37,7 @@ fn failures_are_replayed_from_the_run_directory_alone() {
     assert_code(&typed_in(&here.path(""), &shown.replace("&#x2f;", "/")), 1);
     fs::rename(here.path("run"), there.path("run")).unwrap();
     let printed = there.exits(0, REPRODUCE);
-    let results = there.json("run/results.json");
+    let results = there.results("run");
     // The same RTL, under another path.
     let rtl = results["run"]["rtl"].as_str().unwrap();
     assert!(printed.contains(&format!("RTL {rtl},")) && !printed.contains("warning"), "{printed}");
@@ -128,7 +128,7 @@ fn a_hostile_run_directory_stays_in_the_sandbox_and_in_its_folder() {
     place.fails(DAMAGED, "rtl.json", REPRODUCE);
     place.write("run/rtl.json", &good);
     // A record and a vector that are links.
-    let results = place.json("run/results.json");
+    let results = place.results("run");
     for linked in ["rtl.json", results["failures"][0]["vector"].as_str().unwrap()] {
         let (file, victim) = (place.path("run").join(linked), place.path("victim.json"));
         fs::rename(&file, &victim).unwrap();
@@ -145,7 +145,7 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
         Place::with_change(TOP, "? rq_offset_new :", "? rq_offset_new ^ {23'd0, &qp[1:0]} :");
     let few = "run --fixes repaired --scenario default --cases 80 --rtl rtl --out run";
     place.exits(1, &format!("{few} --no-shrink --no-waves --quiet"));
-    let results = place.json("run/results.json");
+    let results = place.results("run");
     let totals = &results["totals"];
     let cases = totals["cases"].as_u64().unwrap();
     let failed = cases - totals["matched"].as_u64().unwrap();
@@ -198,7 +198,7 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
 #[test]
 fn a_failure_without_a_vector_is_repeated() {
     let place = failing_run("");
-    let case = place.json("run/results.json")["failures"][0]["case"].clone();
+    let case = place.results("run")["failures"][0]["case"].clone();
     let record = place.text("run/results.json");
     let mut parts = record.split("\"vector\":\"");
     let first = parts.next().unwrap().to_owned();
@@ -232,7 +232,7 @@ fn what_is_no_whole_run_with_failures_is_refused() {
         place.fails(number, "", &format!("{REPRODUCE} {more}"));
     }
     // A vector of another failure.
-    let results = place.json("run/results.json");
+    let results = place.results("run");
     let failure = &results["failures"][0];
     let vector = format!("run/{}", failure["vector"].as_str().unwrap());
     let one = place.text(&vector);
@@ -248,16 +248,4 @@ fn what_is_no_whole_run_with_failures_is_refused() {
     place.write("killed/run.journal", "");
     place.fails("E0218", "resume", "replay killed --recorded-rtl --expect-recorded");
     place.exits(2, "replay none --recorded-rtl --expect-recorded");
-}
-
-/// A merge of shards is a run.
-#[test]
-fn failures_of_shards_are_replayed_from_their_merge() {
-    let place = bad();
-    for (shard, name) in [("1/2", "one"), ("2/2", "two")] {
-        place.exits(1, &format!("{RUN} --rtl rtl --shard {shard} --out {name}"));
-    }
-    place.exits(1, "merge one two --out run");
-    place.exits(0, REPRODUCE);
-    place.exits(0, "replay run --rtl built-in --quiet");
 }

@@ -10,7 +10,7 @@ fn a_browser_shows_failures_and_their_details() {
         Place::with_change("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
     // The list finds a failing case by its seed, which is in the results, and by its verdict.
     place.exits(1, "run --quiet --cases 9 --fixes repaired --rtl rtl --no-waves --out one");
-    let results = place.json("one/results.json");
+    let results = place.results("one");
     let cases = results["cases"].as_array().unwrap();
     let failed = cases.iter().rfind(|case| case["seed"].is_string()).expect("a failed case");
     let seen = looked_at(&place.path("one"), failed["seed"].as_str().unwrap());
@@ -28,7 +28,7 @@ fn a_browser_shows_failures_and_their_details() {
     let seen = looked_at(&place.path("out"), "T02");
     assert_eq!(seen["title"], "FAIL: thread2, seed 1");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
-    let results = place.json("out/results.json");
+    let results = place.results("out");
     let failed = results["failures"].as_array().unwrap();
     let cases: u64 = failed.iter().map(|group| group["count"].as_u64().unwrap()).sum();
     let total = &results["totals"]["cases"];

@@ -1,25 +1,18 @@
 //! `results.json`: every case is readable, and the file stays small.
 
-use crate::common::{Place, cases, files};
+use crate::common::{Place, cases, files, schema};
 use std::fs;
-
-fn schema() -> jsonschema::Validator {
-    let output = Place::new().run("schema results");
-    jsonschema::validator_for(&serde_json::from_slice(&output.stdout).unwrap()).unwrap()
-}
 
 #[test]
 fn results_fit_their_schema_and_add_up() {
     let place = Place::with_bug("thread2/43-rq-wrap-one-late");
-    let validator = schema();
+    let validator = schema("results");
     for (code, line) in
         [(0, "--block dll"), (1, "--block thread2 --rtl rtl --no-waves --scenario ring")]
     {
         place.exits(code, &format!("run --cases 20 --out {code} {line}"));
-        let results = place.json(&format!("{code}/results.json"));
-        let errors: Vec<String> =
-            validator.iter_errors(&results).map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{errors:?}");
+        let results = place.results(code);
+        validator.validate(&results).unwrap();
         let cases = cases(&results);
         let totals = |name: &str| results["totals"][name].as_u64().unwrap();
         assert_eq!(cases.len() as u64, totals("cases"));
@@ -36,12 +29,12 @@ fn results_fit_their_schema_and_add_up() {
 fn a_case_of_a_row_is_the_case_of_its_name() {
     let place = Place::new();
     place.exits(0, "run --seed 9 --cases 3 --shard 2/5 --out all");
-    let all = cases(&place.json("all/results.json"));
+    let all = cases(&place.results("all"));
     // 66 cases; places 1, 6, 11, ... belong to this shard.
     assert_eq!(all.len(), 13);
     for (name, case) in all.iter().step_by(3) {
         place.exits(0, &format!("run --seed 9 --case {name} --out alone --force"));
-        let alone = cases(&place.json("alone/results.json"));
+        let alone = cases(&place.results("alone"));
         assert_eq!(alone.iter().collect::<Vec<_>>(), [(name, case)]);
     }
 }
@@ -59,7 +52,7 @@ fn rtl_that_always_fails() -> Place {
 #[test]
 fn a_case_takes_a_few_bytes_even_if_it_fails_like_many() {
     let place = rtl_that_always_fails();
-    let validator = schema();
+    let validator = schema("results");
     let run = "run --quiet --no-shrink --no-waves";
     for (line, code, verdict, most) in [
         ("--scenario smoke", 0, "match", 10.0),

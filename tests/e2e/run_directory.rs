@@ -18,7 +18,7 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// The number of cases in the results of a run.
 fn count(place: &Place, run: &str) -> usize {
-    cases(&place.json(&format!("{run}/results.json"))).len()
+    cases(&place.results(run)).len()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn only_a_run_is_replaced_and_only_by_force() {
         assert_eq!(content(&place.path(folder)), before, "nothing was written");
     }
     place.exits(0, &format!("{SHORT} --out run --force --seed 2"));
-    assert_eq!(place.json("run/results.json")["run"]["seed"], 2);
+    assert_eq!(place.results("run")["run"]["seed"], 2);
     assert!(!place.has("run/saved"), "nothing of the first run is left");
 }
 

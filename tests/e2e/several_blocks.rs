@@ -32,7 +32,7 @@ fn all_is_every_block_one_after_another() {
     let last = format!("PASS  {} blocks: {}\n", words.len(), words.join(", "));
     assert!(printed.contains(&last), "{printed}");
     for name in names() {
-        let results = place.json(&format!("out/{name}/results.json"));
+        let results = place.results(format!("out/{name}"));
         assert_eq!((&results["run"]["block"], &results["passed"]), (&name.into(), &true.into()));
         assert!(printed.contains(&format!("PASS  {name}, seed 1")), "{printed}");
     }
@@ -117,7 +117,7 @@ fn one_that_fails_fails_the_regression_and_the_others_run() {
     let run = "run --block dll,qp --rtl rtl --fixes spec --max-failures 1 --quiet";
     let printed = place.exits(1, &format!("{run} --no-shrink --no-waves --out out"));
     assert!(printed.contains("FAIL  2 blocks: dll failed, qp passed\n"), "{printed}");
-    assert_eq!(place.json("out/qp/results.json")["passed"], true);
+    assert_eq!(place.results("out/qp")["passed"], true);
     // Its folder is replayed as a whole.
     place.exits(0, "replay out --rtl built-in");
     place.exits(1, "replay out --rtl rtl");

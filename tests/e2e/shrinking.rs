@@ -25,7 +25,7 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
     place.write(&format!("address/{TOP_FILE}"), &both.replacen(&bad_key, KEY, 1));
     let only = "--scenario smoke --cases 150 --fixes repaired";
     place.exits(1, &format!("run --no-waves --out run --rtl both {only}"));
-    let groups = place.json("run/results.json")["failures"].clone();
+    let groups = place.results("run")["failures"].clone();
     let group = |signature: &str| {
         let found = groups.as_array().unwrap().iter().find(|one| one["signature"] == signature);
         found.unwrap_or_else(|| panic!("no {signature} in {:?}", signatures(&groups)))
@@ -56,7 +56,7 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
 fn one_bug_under_several_rules_is_one_group_with_a_vector_for_each_rule() {
     let place = Place::with_bug("thread2/43-rq-wrap-one-late");
     place.exits(1, "run --no-waves --out run --rtl rtl --cases 40");
-    let groups = &place.json("run/results.json")["failures"];
+    let groups = &place.results("run")["failures"];
     assert_eq!(signatures(groups), ["mismatch-rq_offset_din-UPDATE_RQ_s"]);
     let group = &groups[0];
     let variants = group["variants"].as_array().unwrap();

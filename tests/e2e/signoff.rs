@@ -28,7 +28,7 @@ fn each_rule_has_its_cases_vectors_and_planted_bugs() {
         .collect();
     // R1 is reset; bugs 01 and 02 name it, and so does more than one vector.
     let (_, reset) = rules.iter().find(|(name, _)| *name == "R1").expect("the rule");
-    let hits = &place.json("run/results.json")["profiles"][0]["rules"]["R1"];
+    let hits = &place.results("run")["profiles"][0]["rules"]["R1"];
     assert_eq!(reset[0], *hits);
     assert!(reset[1] >= 1 && reset[5] >= 2, "{reset:?}");
     // No mutation analysis and no proof is among the results.

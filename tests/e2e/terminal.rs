@@ -78,25 +78,6 @@ fn verdicts_have_colours_on_a_terminal_only() {
     assert!(!piped.contains('\u{1b}'), "{piped}");
 }
 
-/// A misspelt name is answered with the similar one.
-#[test]
-fn misspelt_names_get_a_suggestion() {
-    let place = Place::new();
-    for (line, number, words) in [
-        ("rnu", "E0101", "`run`"),
-        ("run --blok qp", "E0101", "'--block'"),
-        ("run --block tread2", "E0102", "did you mean `thread2`?"),
-        ("run --scenario smok", "E0105", "did you mean `smoke`?"),
-        ("run --fixes spce", "E0103", "did you mean `spec`?"),
-        ("run --case qp/spc/smoke/0", "E0103", "did you mean `spec`?"),
-    ] {
-        place.fails(number, words, line);
-    }
-    // Nothing is similar.
-    let printed = place.exits(2, "run --block zzzzzz");
-    assert!(!printed.contains("did you mean"), "{printed}");
-}
-
 /// Every shell reads its completions, and every command has a manual page.
 #[test]
 fn completions_and_manual_pages_cover_every_command() {
@@ -222,7 +203,7 @@ fn open_shows_the_page_and_the_waves_of_a_failure() {
     place.exits(1, &format!("{FAILING} --out run"));
     let page = place.exits(0, "open run --print");
     assert!(page.trim_end().ends_with("/run/report.html"), "{page}");
-    let verdict = place.json("run/results.json")["failures"][0]["verdict"].clone();
+    let verdict = place.results("run")["failures"][0]["verdict"].clone();
     let (port, cycle) = (verdict["port"].as_str().unwrap(), verdict["cycle"].as_u64().unwrap());
 
     let printed = place.exits(0, &format!("open run --waves {port} --viewer gtkwave --print"));
@@ -288,8 +269,6 @@ fn a_failure_is_named_by_its_number() {
     for (line, number) in [
         // The failure is one of user RTL: nothing is said of the built-in one.
         ("explain 1", "E0211"),
-        ("replay 1", "E0211"),
-        ("shrink 1", "E0211"),
         ("explain 0 --rtl rtl/qp", "E0109"),
         ("explain 99 --rtl rtl/qp", "E0109"),
         ("open 99 --print", "E0109"),
@@ -304,7 +283,7 @@ fn a_failure_is_named_by_its_number() {
     }
 
     // A number of the vector that is marked may have another value, and the failure stays.
-    let results = place.json("runs/latest/results.json");
+    let results = place.results("runs/latest");
     let failures = results["failures"].as_array().unwrap();
     let main = failures.iter().find(|group| group["signature"] == signature).unwrap();
     let vector = place.json(&format!("runs/latest/{}", main["vector"].as_str().unwrap()));

@@ -14,22 +14,22 @@ fn a_run_ends_at_its_coverage_goal() {
     ] {
         assert!(printed.contains(words), "{printed}");
     }
-    let results = place.json("all/results.json");
+    let results = place.results("all");
     assert_eq!(results["ended"], "covered");
     assert!(results["totals"]["cases"].as_u64() < Some(4400), "{}", results["totals"]);
     // Cases come in the order of the plan, so the run is a prefix of the full one.
     place.exits(0, "run --block qp --out plain");
-    let plain = place.json("plain/results.json");
+    let plain = place.results("plain");
     let [started, plain] = [&results, &plain].map(|run| run["cases"].as_array().unwrap());
     assert!(plain.starts_with(&started[..started.len() - 1]) && started.len() > 1);
     // A goal of 0 needs no case, and a run without a cycle fails.
     place.exits(1, &format!("{goal} 0 --out nothing"));
-    assert_eq!(place.json("nothing/results.json")["totals"]["cases"], 0);
+    assert_eq!(place.results("nothing")["totals"]["cases"], 0);
     let printed = place.exits(1, &format!("{goal} 100 --cases 4 --out few"));
     let missed = printed.contains("less than 100 % (--until-coverage)");
     assert!(printed.starts_with("FAIL") && missed, "{printed}");
     assert!(printed.contains("    not hit: "), "{printed}");
-    assert_eq!(place.json("few/results.json")["totals"]["cases"], 44);
+    assert_eq!(place.results("few")["totals"]["cases"], 44);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Verdicts of DUTs that differ, stop or end the simulation.
 
-use crate::common::{Place, built_in_model};
+use crate::common::Place;
 use cosim::blocks::thread2::Thread2;
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim_core::harness::{
@@ -41,7 +41,7 @@ fn smoke() -> Stimulus<Thread2> {
 fn every_bit_of_every_output_is_compared() {
     use cosim_core::verilated::Pins;
     use zerocopy::IntoBytes;
-    let (smoke, kind) = (smoke(), built_in_model::<Thread2>(&REPAIRED).unwrap());
+    let (smoke, kind) = (smoke(), Thread2::RTL.linked(&REPAIRED).unwrap());
     for port in Outputs::PORTS {
         for bit in 0..port.width as usize {
             let tamper = |cycle: u64, outputs: &mut Outputs| -> Result<(), Error> {
@@ -69,7 +69,7 @@ fn every_bit_of_every_output_is_compared() {
 #[test]
 fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
     type Tamper = fn(u64, &mut Outputs) -> Result<(), Error>;
-    let kind = built_in_model::<Thread2>(&REPAIRED).unwrap();
+    let kind = Thread2::RTL.linked(&REPAIRED).unwrap();
     let same: Tamper = |_, _| Ok(());
     let flips: Tamper = |cycle, outputs| {
         if cycle == 57 {
@@ -120,7 +120,7 @@ fn rtl_that_calls_finish_crashes_its_cases_and_the_run_continues() {
     let place = Place::with_change(TOP_FILE, "endmodule", finish);
     let run = "run --rtl rtl --cases 4 --fixes repaired --out out --no-shrink --no-waves";
     place.prints(1, &["the RTL called $finish"], run);
-    let totals = &place.json("out/results.json")["totals"];
+    let totals = &place.results("out")["totals"];
     let [crashed, matched] = ["crashed", "matched"].map(|name| totals[name].as_u64().unwrap());
     assert!(crashed > 0 && matched > 0, "some offers wait, and not in all cases: {totals}");
     // 4 cases of each of 11 scenarios.

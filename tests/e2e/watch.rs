@@ -31,16 +31,10 @@ struct Watching {
     errors: ChildStderr,
 }
 
-fn copied_rtl() -> Place {
-    let place = Place::new();
-    copy_rtl(&place.path("rtl"));
-    place
-}
-
 impl Watching {
     /// Watches a copy of the RTL in `rtl`.
     fn new(what: &str) -> Self {
-        let place = copied_rtl();
+        let place = Place::with_rtl();
         let options = "--cases 4 --packets 40 --scenario default --no-shrink --no-waves";
         let mut command = place.command(&format!("watch --rtl {what} --fixes spec {options}"));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -166,7 +160,7 @@ fn a_replaced_file_is_still_watched() {
 
 #[test]
 fn rtl_that_cannot_be_watched_is_refused() {
-    let place = copied_rtl();
+    let place = Place::with_rtl();
     place.write("mine/file", "mine");
     for (options, words) in [
         ("", "no RTL to watch"),

@@ -193,7 +193,7 @@ fn a_case_of_a_run_can_be_traced_by_its_name() {
     let place = Place::new();
     let case = "run --case thread2/repaired/ring/3 --out";
     place.exits(0, &format!("{case} run --packets 64 --trace case.fst"));
-    let totals = place.json("run/results.json")["totals"].clone();
+    let totals = place.results("run")["totals"].clone();
     check_both_models(&place.path("case.fst"), last_of(totals["cycles"].as_u64().unwrap()));
     place.exits(0, &format!("{case} again --trace-all --trace all.fst"));
     assert_eq!(read(place.path("all.fst")).unwrap().time_table()[0], 0);

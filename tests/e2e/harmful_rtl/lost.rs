@@ -39,7 +39,7 @@ fn too_many_killed_workers_end_the_run() {
     exits(&place, 3, "SIGKILL", &run);
     assert!(!place.has("run/results.json"));
     place.exits(0, "resume run");
-    assert_eq!(place.json("run/results.json")["totals"]["cases"], 2);
+    assert_eq!(place.results("run")["totals"]["cases"], 2);
 }
 
 /// RTL can send itself the signals of people and batch systems: the second time, the verdict

@@ -42,7 +42,7 @@ fn no_command_lets_rtl_out_of_the_sandbox() {
     let printed = place.json("out/timing.json")["sandbox"].clone();
     assert!(printed.as_str().unwrap().contains("seccomp"), "{printed}");
     assert_eq!(files(&place.path("out/failures"), "fst").len(), 1, "waves are written");
-    let vector = place.json("out/results.json")["failures"][0]["vector"].clone();
+    let vector = place.results("out")["failures"][0]["vector"].clone();
     let vector = format!("out/{}", vector.as_str().unwrap());
     let mut outputs = vec![output];
     for line in [
