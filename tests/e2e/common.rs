@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
@@ -29,11 +29,6 @@ pub fn project() -> &'static Path {
 /// The cache of compiled models for tests, so that they do not use the user's cache.
 pub fn models() -> PathBuf {
     below_build("models")
-}
-
-/// What `cosim` remembers of a user, so that tests do not use the user's own.
-pub fn state() -> PathBuf {
-    below_build("state")
 }
 
 /// The output of the build script.
@@ -56,11 +51,11 @@ pub fn model<B: Explain>(
     rtl.build(BlockInfo::of::<B>(), parameters, view, &kept)?.load::<B>(parameters)
 }
 
-/// The program, with its cache of models inside the build folder. This is the only place that
+/// The program, with its cache of models and its memory of a user inside the build folder. This is the only place that
 /// starts it: clippy refuses the `env!` elsewhere.
 pub fn program() -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cosim"));
-    command.env("COSIM_CACHE", models()).env("COSIM_STATE", state());
+    command.env("COSIM_CACHE", models()).env("COSIM_STATE", below_build("state"));
     command.env(QUICKLY.0, QUICKLY.1).current_dir(project());
     command
 }
@@ -517,6 +512,12 @@ impl Place {
         let place = Self::new();
         fs::rename(changed_rtl(file, from, to).keep(), place.path("rtl")).expect("a folder");
         place
+    }
+
+    /// Links the program as `bin/cosim`.
+    pub fn link_program(&self) {
+        fs::create_dir(self.path("bin")).expect("a folder");
+        symlink(program().get_program(), self.path("bin/cosim")).expect("a link");
     }
 
     /// A file or folder below.

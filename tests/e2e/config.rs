@@ -47,9 +47,6 @@ fn options_have_the_defaults_of_the_nearest_file_upwards() {
     assert!(printed.contains("cosim.toml"), "a run must not depend on a file unseen: {printed}");
     let timing = place.text("a/b/out/timing.json");
     assert!(timing.contains("--cases=2"), "the command line has the defaults: {timing}");
-    // The search for a file ends at the repository.
-    fs::create_dir(place.path("a/.git")).expect("a folder");
-    assert_error_at(&run_in(&place, "a/b", "run --cases 1 --out other"), "E0109", "");
 }
 
 #[test]

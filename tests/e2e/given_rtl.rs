@@ -301,15 +301,10 @@ fn a_vector_never_chooses_what_is_compiled() {
 #[test]
 fn a_missing_tool_is_named() {
     let place = with(&[("file", "")]);
-    let replay = format!("replay --fixes 0x02 {}", vector_of("thread2"));
-    for (number, words, variables) in [
-        ("E0605", "set COSIM_CACHE", format!("COSIM_CACHE={}", place.path("file/below").display())),
-        (
-            "E0904",
-            "apt-get install g++",
-            format!("COSIM_CACHE={} CXX=/nowhere/g++", place.path("cache").display()),
-        ),
-    ] {
-        place.fails(number, words, &format!("{variables} {replay}"));
-    }
+    let replay = |cache: &str, more: &str| {
+        let cache = place.path(cache).display().to_string();
+        format!("COSIM_CACHE={cache} {more} replay --fixes 0x02 {}", vector_of("thread2"))
+    };
+    place.fails("E0605", "set COSIM_CACHE", &replay("file/below", ""));
+    place.fails("E0904", "apt-get install g++", &replay("cache", "CXX=/nowhere/g++"));
 }

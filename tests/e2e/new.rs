@@ -197,7 +197,7 @@ fn written(new: &Outside) {
 
 /// Checks that `cosim new` with more words refuses this RTL in `a.sv`, and writes nothing.
 #[track_caller]
-pub fn refused(module: &str, words: &str, number: &str, at: &str) {
+fn refused(module: &str, words: &str, number: &str, at: &str) {
     let place = Place::new();
     place.write("a.sv", module);
     place.fails(number, at, &format!("new {words}"));
@@ -211,11 +211,13 @@ fn unsupported_ports_are_refused_by_name() {
     for (ports, more, number, at) in [
         (good, "--clock foo", "E0309", "input foo; its 1-bit inputs are clk, d"),
         ("input clk, input d", "", "E0309", "output"),
-        ("input clk, input d, input real level, output q", "", "E0309", "`level`"),
         ("input clk, input d, output real level", "", "E0309", "`level`"),
         ("input clk, input string text, output q", "", "E0309", "`text`"),
         (good, "--reset d2", "E0309", "d2; did you mean `d`"),
         (good, "--cosim .", "E0315", "core/Cargo.toml"),
+        ("input clk, inout pad [2], output q", "", "E0309", "`pad`"),
+        ("input real level [2], output q", "", "E0309", "`level`"),
+        ("interface b, output q", "", "E0309", "`b`"),
     ] {
         refused(&format!("module a({ports}); endmodule\n"), &format!("{a} {more}"), number, at);
     }
@@ -229,6 +231,21 @@ fn unsupported_ports_are_refused_by_name() {
     let clock = "module a(input d, output logic q, output logic c); always @(posedge c) q <= d;\n\
                  always #5 c = ~c; endmodule\n";
     refused(clock, a, "E0318", "a.sv:2: ");
+    let bus = "interface bus; real level; logic d; modport m(input level, d); endinterface\n\
+               module a(bus.m b, output q); endmodule\n";
+    refused(bus, a, "E0309", "`b.level`");
+    let parameters =
+        "module a #(parameter int N, parameter type T)(input clk, T d, output q); endmodule\n";
+    refused(parameters, a, "E0316", "--parameter ");
+    refused(parameters, &format!("{a} --parameter N=3"), "E0316", "--parameter T=VALUE");
+    let width = "module a #(parameter N = 2)(input clk, input [N-1:0] d, output q); endmodule\n";
+    for (more, number, at) in [
+        ("--clock d", "E0309", "--clock"),
+        ("--parameter M=3", "E0312", "M"),
+        ("--parameter N=3,4", "E0308", "`d`"),
+    ] {
+        refused(width, &format!("{a} {more}"), number, at);
+    }
     let good = &format!("module a({good}); endmodule\n");
     refused(good, "b --top c a.sv", "E0303", "c");
     refused(good, "b --top a none.sv", "E0301", "none.sv");

@@ -110,7 +110,6 @@ fn illegal_parameters_are_refused_with_name_and_range() {
         (&replay, "random:"),
         ("prove --block recv --fixes random:2", "random:"),
         ("run --parameter REPLAY_DEPTH=2", "the block has no parameters"),
-        ("run --block dll --parameter REPLAY_DEPTH=3", "REPLAY_DEPTH is 3: expected"),
         ("run --block dll --parameter REPLAY_DEPTH=4096", "a power of two from 2 to 2048"),
         ("run --block dll --parameter ACKNAK_LATENCY=65536", "a number from 2 to 65535"),
         ("run --block dll --parameter REPLAY_DEPTH", "is not NAME=VALUE"),

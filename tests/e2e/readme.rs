@@ -87,18 +87,11 @@ fn difference(shown: &str, printed: &str) -> Option<String> {
     assert.try_eq(None, printed.into(), shown.into()).err().map(|error| error.to_string())
 }
 
-/// A folder in which `cosim` is the tested program.
-fn place_with_cosim() -> Place {
-    let place = Place::new();
-    fs::create_dir(place.path("bin")).expect("a folder");
-    symlink(program().get_program(), place.path("bin/cosim")).expect("a link");
-    place
-}
-
 /// A folder like the project's, in which `target/release/cosim` and `scripts/run` are the tested
 /// program.
 fn playground() -> Place {
-    let place = place_with_cosim();
+    let place = Place::new();
+    place.link_program();
     for name in ["tests", "vectors", "docs", "examples"] {
         symlink(project().join(name), place.path(name)).expect("a link");
     }
@@ -151,20 +144,14 @@ fn the_readme_shows_what_its_commands_print() {
 
 #[test]
 fn the_first_failure_shows_what_its_commands_print() {
-    assert_shown(
-        "docs/tutorial/first-failure.md",
-        &[" run ", " explain ", " replay "],
-        &playground(),
-    );
+    let steps = [" run ", " explain ", " replay "];
+    assert_shown("docs/tutorial/first-failure.md", &steps, &playground());
 }
 
 #[test]
 fn the_way_to_closed_coverage_shows_what_its_commands_print() {
-    assert_shown(
-        "docs/how-to/coverage.md",
-        &[" cover close ", " replay ", " --closed "],
-        &playground(),
-    );
+    let steps = [" cover close ", " replay ", " --closed "];
+    assert_shown("docs/how-to/coverage.md", &steps, &playground());
 }
 
 #[test]
@@ -188,7 +175,8 @@ fn the_tutorial_of_a_peripheral_shows_what_its_commands_print() {
 /// Checks a tutorial in a folder with the RTL of an example alone.
 #[track_caller]
 fn assert_tutorial(name: &str, rtl: Option<&str>) {
-    let place = place_with_cosim();
+    let place = Place::new();
+    place.link_program();
     if let Some(rtl) = rtl {
         let rtl = project().join("examples").join(rtl);
         fs::copy(&rtl, place.path("").join(rtl.file_name().expect("a file"))).expect("a copy");

@@ -120,7 +120,5 @@ fn seeds_draw_cases_and_limits_end_a_run() {
 
 #[test]
 fn json_on_standard_output_is_json() {
-    for line in ["list", "bench --fixes spec"] {
-        assert!(Place::new().json_of(0, line).is_array(), "{line}");
-    }
+    assert!(Place::new().json_of(0, "bench --fixes spec").is_array());
 }

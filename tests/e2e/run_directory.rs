@@ -33,9 +33,7 @@ fn only_a_run_is_replaced_and_only_by_force() {
     for (folder, more) in [
         ("run", ""),
         ("run", "--case thread2/spec/smoke/0"),
-        ("file", ""),
         ("file", "--force"),
-        ("link", ""),
         ("link", "--force"),
     ] {
         let before = content(&place.path(folder));

@@ -83,7 +83,7 @@ fn verdicts_have_colours_on_a_terminal_only() {
 fn completions_and_manual_pages_cover_every_command() {
     let top = "ReqRecvCore_Thread_2.v";
     let place = Place::with_change(top, "mr_bypass = 1'b1", "mr_bypass = 1'b0");
-    add_program(&place);
+    place.link_program();
     place.write("cosim.bash", &place.exits(0, "completions bash"));
     assert_code(&typed_in(&place.path(""), "bash -n cosim.bash"), 0);
     for shell in ["zsh", "fish"] {
@@ -128,12 +128,6 @@ fn completions_and_manual_pages_cover_every_command() {
     place.fails("E0601", "", "man --out missing");
 }
 
-/// Links the program as `bin/cosim`.
-fn add_program(place: &Place) {
-    fs::create_dir(place.path("bin")).unwrap();
-    symlink(program().get_program(), place.path("bin/cosim")).unwrap();
-}
-
 /// Types keys in an interactive Bash with the completions.
 fn typed_keys(place: &Place, keys: &str) -> String {
     let mut program = program();
@@ -148,7 +142,7 @@ fn typed_keys(place: &Place, keys: &str) -> String {
 #[test]
 fn completions_offer_no_name_of_a_file_that_a_shell_would_execute() {
     let place = Place::new();
-    add_program(&place);
+    place.link_program();
     for name in ["$(touch PWNED).json", "b`touch PWNED`.json", "c;touch PWNED", "d/$(touch PWNED)"]
     {
         place.write(name, "");
@@ -273,9 +267,6 @@ fn a_failure_is_named_by_its_number() {
         ("explain 99 --rtl rtl/qp", "E0109"),
         ("open 99 --print", "E0109"),
         ("open 1 --waves rq --print", "E0107"),
-        ("explain 1 --run nowhere --rtl rtl/qp", "E0218"),
-        ("explain 1 --run rtl/qp --rtl rtl/qp", "E0218"),
-        ("explain 1 --run runs --rtl rtl/qp", "E0108"),
         ("explain small.json --run runs/latest --rtl rtl/qp", "E0107"),
         ("open runs/latest --run runs/latest --print", "E0107"),
     ] {

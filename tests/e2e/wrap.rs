@@ -2,7 +2,6 @@
 //! interfaces, parameters.
 
 use crate::common::{Place, assert_code};
-use crate::new::refused;
 use crate::outside::Outside;
 
 /// Checks that the crate builds and is formatted.
@@ -258,29 +257,6 @@ endmodule
     assert!(new.exits(0, "run --rtl bad --out same").contains("PASS"));
     new.plant("bad", "given.sv", &[("oe ? d", "oe ? ~d")]);
     new.prints(1, &["pad_out"], "run --rtl bad --out found");
-}
-
-#[test]
-fn what_no_wrapper_can_drive_is_refused_by_name() {
-    let module = |ports: &str| format!("module a({ports}); endmodule\n");
-    let bus = "interface bus; real level; logic d; modport m(input level, d); endinterface\n";
-    let parameter =
-        "module a #(parameter int N, parameter type T)(input clk, T d, output q); endmodule\n";
-    let good = "module a #(parameter N = 2)(input clk, input [N-1:0] d, output q); endmodule\n";
-    for (rtl, more, number, at) in [
-        (&*module("input clk, inout pad [2], output q"), "", "E0309", "`pad`"),
-        (&module("input real level [2], output q"), "", "E0309", "`level`"),
-        (&module("interface b, output q"), "", "E0309", "`b`"),
-        (&(bus.to_owned() + &module("bus.m b, output q")), "", "E0309", "`b.level`"),
-        (parameter, "", "E0316", "--parameter "),
-        (parameter, "--parameter N=3", "E0316", "--parameter T=VALUE"),
-        (good, "--parameter M=3", "E0312", "M"),
-        (good, "--parameter N=3,4", "E0308", "`d`"),
-        (good, "--parameter N=x,y", "E0101", "numbers"),
-        (good, "--clock d", "E0309", "--clock"),
-    ] {
-        refused(rtl, &format!("b --top a a.sv {more}"), number, at);
-    }
 }
 
 /// The clocks are the inputs whose edges registers wait for, through gates and instances.
