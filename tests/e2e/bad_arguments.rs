@@ -2,8 +2,8 @@
 
 use crate::common::{
     Place, assert_code, assert_error, assert_error_at, files, program, project, script, text,
-    typed_in,
 };
+use crate::full_disk::under;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
@@ -153,11 +153,10 @@ fn a_program_with_blocks_that_sleeps_ends_at_a_limit() {
 #[test]
 fn without_threads_a_command_ends_with_an_error() {
     let place = Place::new();
-    let path = program().get_program().display().to_string();
-    let run = format!("exec '{path}' run --block qp --cases 1 --force --out out");
+    let run = "run --block qp --cases 1 --force --out out";
     let mut has_ended = false;
     for limit in (20..400).step_by(20) {
-        let output = typed_in(&place.path(""), &format!("ulimit -v {limit}000; {run}"));
+        let output = under(&format!("ulimit -v {limit}000; exec"), &place, "", run);
         let printed = text(&output);
         assert!(!printed.contains("internal error"), "{limit} MB: {printed}");
         match output.status.code() {

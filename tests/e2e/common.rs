@@ -9,6 +9,7 @@ use cosim_core::error::{Error, codes};
 use cosim_core::harness::{BlockInfo, Explain, Parameters};
 use cosim_core::verilated::ModelKind;
 use cosim_rtl::models::{RtlModels as _, View};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -309,6 +310,15 @@ pub fn wait_until(child: &mut Child, mut is_so: impl FnMut() -> bool) {
         assert!(ended.is_none(), "it ended before: {ended:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Sends ^C to a program, whose exit code must be 130. Returns what it has printed to pipes.
+#[track_caller]
+pub fn interrupted(child: Child) -> String {
+    kill_process(Pid::from_child(&child), Signal::INT).expect("a child");
+    let output = child.wait_with_output().expect("a child");
+    assert_code(&output, 130);
+    text(&output)
 }
 
 /// Whether a file has more than `bytes`.

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 /// Runs the words of a line in a folder of a place, in a shell after `before`.
-fn under(before: &str, place: &Place, folder: &str, line: &str) -> Output {
+pub fn under(before: &str, place: &Place, folder: &str, line: &str) -> Output {
     let path = program().get_program().to_str().unwrap().to_owned();
     typed_in(&place.path(folder), &format!("{before} '{path}' {line}"))
 }

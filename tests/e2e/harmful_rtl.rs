@@ -12,7 +12,7 @@ mod lost;
 mod sandbox;
 
 use crate::common::{
-    Place, assert_code, below_build, cases, files, json, project, text, wait_until,
+    Place, assert_code, below_build, cases, files, interrupted, json, project, text, wait_until,
 };
 use rayon::prelude::*;
 use rustix::io::ioctl_fionbio;
@@ -440,8 +440,7 @@ fn an_interrupted_shrink_keeps_its_best_vector() {
     // The run's only case is one process. In the process of the shrink, the fortieth model hangs.
     let mut run = start(&place, FORTIETH, "--cases 1 --no-waves --stuck-after 1h");
     wait_until(&mut run, || !marked(&place).is_empty());
-    send(&run, Signal::INT);
-    assert_code(&run.wait_with_output().unwrap(), 130);
+    interrupted(run);
     are_gone(&marked(&place));
     let results = place.results("run");
     assert_eq!(results["ended"], "interrupted");

@@ -1,9 +1,8 @@
 //! Records of other people: without a checksum they are refused, the files that they name stay in
 //! their run directory, and no number in them takes memory or time without a limit.
 
-use crate::common::{
-    Place, assert_error, assert_error_at, program, typed_in, vector_of, write_record,
-};
+use crate::common::{Place, assert_error, assert_error_at, vector_of, write_record};
+use crate::full_disk::under;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Output;
@@ -102,8 +101,7 @@ fn names_of_files_stay_in_the_run_directory() {
 
 /// Runs the words of a line with 2 GB of address space.
 fn limited(place: &Place, line: &str) -> Output {
-    let path = program().get_program().to_str().unwrap().to_owned();
-    typed_in(&place.path(""), &format!("ulimit -v 2000000; exec '{path}' {line}"))
+    under("ulimit -v 2000000; exec", place, "", line)
 }
 
 /// Numbers that are huge, negative, not finite or no numbers, in every kind of file.

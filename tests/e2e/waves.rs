@@ -1,13 +1,12 @@
 //! Waveforms contain both models, and are complete after a match, a mismatch, a hang and ^C.
 
-use crate::common::{Place, files, is_longer, json, project, wait_until};
+use crate::common::{Place, files, interrupted, is_longer, json, project, wait_until};
 use cosim::PROGRAM;
 use cosim::blocks::thread2::{Thread2, rows};
 use cosim_core::harness::Explain;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
-use std::process::Command;
 use walkdir::WalkDir;
 use wellen::simple::{Waveform, read};
 
@@ -163,8 +162,7 @@ fn a_trace_is_whole_after_an_interruption() {
     };
     wait_until(&mut child, partial);
     assert!(!trace.exists());
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    interrupted(child);
     let mut wave = read(&trace).unwrap();
     // The trace is complete up to the interruption and contains both models.
     let end = *wave.time_table().last().unwrap() / 2;
