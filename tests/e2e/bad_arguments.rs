@@ -38,7 +38,6 @@ fn bad_arguments_exit_2_and_name_the_argument() {
         ("run --case thread2/spec/17", "E0106", "BLOCK/PROFILE/SCENARIO/INDEX"),
         ("run --scenario smoke --scenario smoke", "E0212", "`smoke`"),
         ("run --case thread2/spec/smoke/0 --fixes repaired", "E0106", "--fixes"),
-        ("run --case thread2/spec/smoke/0 --block dll", "E0106", "--block"),
         ("run --cases 1e308", "E0101", "from 0 to 140737488355327"),
         ("run --threads inf", "E0101", "from 1 to 1024"),
         ("run --time 584542046090y", "E0101", "365days"),

@@ -41,7 +41,6 @@ fn files_and_fields_that_are_unknown_missing_or_do_not_fit() {
         (r#""recorded": null"#, r#""recorded": 7"#, "E0215", "recorded"),
         (",\n  \"recorded\": null", "", "E0214", "`recorded`"),
         (opcode, r#""net_opcode": 32"#, "E0215", "packets[0].header.net_opcode"),
-        (opcode, r#""net_opcode": 32"#, "E0215", "0 to 31"),
         (opcode, r#""net_opcode": "SEND""#, "E0215", "0 to 31"),
         (r#""raddr": "0x"#, r#""raddr": "0xfffffffffffffffff"#, "E0215", "64 bits"),
         (r#""raddr": "0x"#, r#""raddr": "zz"#, "E0215", "packets[0].header.raddr"),

@@ -345,12 +345,6 @@ fn errors_of_a_block_are_found_and_named_and_one_that_is_right_passes() -> Check
 /// The golden model as a DUT whose batches match.
 struct Matching(GoldenDut<Toy<RIGHT>>);
 
-impl Matching {
-    fn new() -> Self {
-        Self(GoldenDut::new(&Parameters::NONE))
-    }
-}
-
 impl Dut<Toy<RIGHT>> for Matching {
     const BATCHES: bool = true;
 
@@ -373,7 +367,7 @@ impl Dut<Toy<RIGHT>> for Matching {
     }
 
     fn afresh(&self) -> Result<Self, Error> {
-        Ok(Self::new())
+        Ok(Self(GoldenDut::new(&Parameters::NONE)))
     }
 }
 
@@ -392,12 +386,13 @@ fn a_violation_in_a_judged_batch_has_the_outcome_of_the_cycle_by_cycle_loop() {
             panic!("cycle {cycle}: {:?} in {}", expected.verdict, expected.cycles)
         };
         assert_eq!(failed, cycle);
-        let in_batches = harness::run(&stimulus, parameters, &mut Matching::new(), &watch);
+        let mut matching = Matching(GoldenDut::new(parameters));
+        let in_batches = harness::run(&stimulus, parameters, &mut matching, &watch);
         assert_eq!(in_batches, expected, "in batches");
         let golden = harness::run_golden(&stimulus, parameters, &watch);
         assert_eq!(golden, expected, "golden side alone");
-        let recording = Recording::new(&stimulus, parameters);
-        assert_eq!(recording.run(&mut Matching::new(), &watch), expected, "recorded");
+        let recorded = Recording::new(&stimulus, parameters).run(&mut matching, &watch);
+        assert_eq!(recorded, expected, "recorded");
     }
 }
 

@@ -346,10 +346,8 @@ pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
     let shards = run["shard"].as_str().expect("a shard").split('/').nth(1).expect("I/N");
     let step: usize = shards.parse().expect("a number");
     let name = |place: usize| {
-        let (index, column) = (
-            place / (profiles.len() * scenarios.len()),
-            place % (profiles.len() * scenarios.len()),
-        );
+        let columns = profiles.len() * scenarios.len();
+        let (index, column) = (place / columns, place % columns);
         let (profile, scenario) = (column / scenarios.len(), column % scenarios.len());
         format!("{block}/{}/{}/{index}", profiles[profile], scenarios[scenario])
     };

@@ -55,28 +55,31 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
             for before in [BeforeReset::Ones, BeforeReset::Zeros] {
                 let mut by_cycle = ByCycle::<B>(plain.create(before).unwrap());
                 let expected = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
+                let same = |outcome: &Outcome, how: &str| {
+                    assert_same(outcome, &expected, &format!("{name}, {how}"));
+                };
                 // The RTL matches the golden model of its own profile.
                 let mut of_golden = GoldenDut::<B>::new(&rtl.parameters);
                 let outcome = harness::run::<B>(&stimulus, parameters, &mut of_golden, &watch);
-                assert_same(&outcome, &expected, &format!("{name}, by golden models alone"));
+                same(&outcome, "by golden models alone");
                 different += usize::from(expected.verdict != Verdict::Match);
                 for kind in [kind, plain] {
                     let mut model = kind.create(before).unwrap();
                     let outcome = harness::run::<B>(&stimulus, parameters, &mut model, &watch);
-                    assert_same(&outcome, &expected, &format!("{name}, in batches"));
+                    same(&outcome, "in batches");
                     let mut model = kind.create(before).unwrap();
                     let outcome = Recording::new(&stimulus, parameters).run(&mut model, &watch);
-                    assert_same(&outcome, &expected, &format!("{name}, recorded"));
+                    same(&outcome, "recorded");
                     // Two models at once, of which one matches the golden model.
                     let mut models = [kind, twin].map(|kind| kind.create(before).unwrap());
                     let (golden, outcomes) =
                         harness::run_all(&stimulus, parameters, &mut models, &watch);
                     let of = |index: usize| outcomes[index].as_ref().unwrap_or(&golden);
-                    assert_same(of(0), &expected, &format!("{name}, beside another"));
+                    same(of(0), "beside another");
                     assert_eq!(of(1).verdict, Verdict::Match, "{name}, that is the other");
                     let mut by_cycle = ByCycle::<B>(kind.create(before).unwrap());
                     let outcome = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
-                    assert_same(&outcome, &expected, &format!("{name}, cycle by cycle"));
+                    same(&outcome, "cycle by cycle");
                 }
             }
         }

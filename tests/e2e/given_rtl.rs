@@ -89,7 +89,6 @@ fn rtl_of_something_else_or_that_is_there_twice_is_refused() {
     let dll = project().join("rtl/dll/PcieDllTx.sv").display().to_string();
     for (rtl, number, words) in [
         ("other/other.v", "E0303", "thread2"),
-        ("other", "E0303", "thread2"),
         ("dpi", "E0310", "`nobody`"),
         (&dll, "E0303", "ReqRecvCore_Thread_2"),
         ("/nowhere", "E0301", "/nowhere: "),

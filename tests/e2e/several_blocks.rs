@@ -100,7 +100,6 @@ fn none_of_several_is_the_default() {
 fn options_invalid_for_one_block_are_refused_before_any_run() {
     let place = Place::new();
     for (options, number, words) in [
-        ("--block qp,nothing", "E0102", "`nothing`"),
         ("--block all --fixes repaired", "E0103", "block qp: --fixes: "),
         ("--block all --scenario rollover", "E0105", "block thread2: "),
         ("--block dll,qp --parameter REPLAY_DEPTH=4", "E0104", "block qp: --parameter"),

@@ -130,19 +130,25 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
     }
 }
 
+/// A vector of 20 000 equal packets.
+pub fn long_vector() -> Value {
+    let hangs = "vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json";
+    let mut vector = json(&project().join(hangs));
+    vector["fixes"] = value!("repaired");
+    vector["recorded"] = Value::Null;
+    let packets = vector["stimulus"]["traffic"]["packets"].as_array_mut().unwrap();
+    *packets = vec![packets[0].clone(); 20_000];
+    vector
+}
+
 /// 20 000 packets with that packet near the end. The packets just before it are tried first, so few
 /// candidates and little of the budget are needed.
 #[test]
 fn a_long_case_shrinks_without_trying_all_of_it() {
-    let mut vector =
-        json(&project().join("vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json"));
-    vector["fixes"] = value!("repaired");
-    vector["recorded"] = Value::Null;
-    let packets = vector["stimulus"]["traffic"]["packets"].as_array_mut().unwrap();
-    let packet = packets[0].clone();
-    *packets = vec![packet; 20_000];
-    packets[19_900]["header"]["local_qpn"] = value!(173);
-    packets[19_900]["header"]["pkt_length"] = value!(4096);
+    let mut vector = long_vector();
+    let header = &mut vector["stimulus"]["traffic"]["packets"][19_900]["header"];
+    header["local_qpn"] = value!(173);
+    header["pkt_length"] = value!(4096);
     let (printed, small) = shrink(&rare_bug(), &vector);
     assert_eq!(printed["packets"], 1, "{printed}");
     assert!(printed["candidates"].as_u64().unwrap() < 1000, "{printed}");

@@ -264,7 +264,6 @@ fn a_failure_is_named_by_its_number() {
         // The failure is one of user RTL: nothing is said of the built-in one.
         ("explain 1", "E0211"),
         ("explain 0 --rtl rtl/qp", "E0109"),
-        ("explain 99 --rtl rtl/qp", "E0109"),
         ("open 99 --print", "E0109"),
         ("open 1 --waves rq --print", "E0107"),
         ("explain small.json --run runs/latest --rtl rtl/qp", "E0107"),

@@ -106,11 +106,8 @@ fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
 fn a_cancelled_case_says_so() {
     let watch = Watch::default();
     watch.cancel();
-    let scenarios = Thread2::scenarios();
-    let long =
-        Thread2::stimulus(&scenarios[2].weights, &REPAIRED, 200, &mut CaseRng::seed_from_u64(1));
     let mut model = Thread2::RTL.linked(&REPAIRED).unwrap().create(BeforeReset::Ones).unwrap();
-    let outcome = harness::run::<Thread2>(&long, &REPAIRED, &mut model, &watch);
+    let outcome = harness::run::<Thread2>(&smoke(), &REPAIRED, &mut model, &watch);
     assert_eq!(outcome.verdict, Verdict::Cancelled);
 }
 

@@ -254,7 +254,7 @@ endmodule
     new.prints(0, &["PASS", "all 2^14 input vectors"], "run --out good");
     // A 0 that nothing else drives is no difference.
     new.plant("bad", "given.sv", &[("oe ? d", "oe & d ? d")]);
-    assert!(new.exits(0, "run --rtl bad --out same").contains("PASS"));
+    new.prints(0, &["PASS"], "run --rtl bad --out same");
     new.plant("bad", "given.sv", &[("oe ? d", "oe ? ~d")]);
     new.prints(1, &["pad_out"], "run --rtl bad --out found");
 }

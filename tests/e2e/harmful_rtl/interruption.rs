@@ -2,7 +2,8 @@
 //! does not depend on timing.
 
 use super::{FORTIETH, are_gone, command, marked, packets, send, still_fails, wait_for};
-use crate::common::{Place, assert_code, json, project, wait_until};
+use crate::common::{Place, assert_code, wait_until};
+use crate::shrinking::long_vector;
 use rustix::process::Signal;
 use std::fs;
 use std::process::{Child, Stdio};
@@ -10,13 +11,7 @@ use std::process::{Child, Stdio};
 /// Starts the words of a line on `large.json`, a vector of 20 000 packets that shows `HARM_BUG`.
 fn start(place: &Place, line: &str) -> Child {
     if !place.has("large.json") {
-        let given = project().join("vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
-        let mut vector = json(&given);
-        let packets = vector["stimulus"]["traffic"]["packets"].as_array_mut().unwrap();
-        *packets = vec![packets[0].clone(); 20_000];
-        vector["fixes"] = "repaired".into();
-        vector["recorded"] = serde_json::Value::Null;
-        place.write("large.json", &vector.to_string());
+        place.write("large.json", &long_vector().to_string());
     }
     let mut command = command(place, &format!("{line} large.json --stuck-after 1h"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
