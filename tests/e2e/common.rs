@@ -52,8 +52,8 @@ pub fn model<B: Explain>(
     rtl.build(BlockInfo::of::<B>(), parameters, view, &kept)?.load::<B>(parameters)
 }
 
-/// The program, with its cache of models and its memory of a user inside the build folder. This is the only place that
-/// starts it: clippy refuses the `env!` elsewhere.
+/// The program, with its cache and what it remembers of a user inside the build folder. This is the
+/// only place that starts it: clippy refuses the `env!` elsewhere.
 pub fn program() -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cosim"));
     command.env("COSIM_CACHE", models()).env("COSIM_STATE", below_build("state"));
@@ -312,7 +312,7 @@ pub fn wait_until(child: &mut Child, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Sends ^C to a program, whose exit code must be 130. Returns what it has printed to pipes.
+/// Sends ^C to a program, which must exit with 130. Returns what it printed to pipes.
 #[track_caller]
 pub fn interrupted(child: Child) -> String {
     kill_process(Pid::from_child(&child), Signal::INT).expect("a child");
