@@ -18,7 +18,7 @@ fn a_failure_is_new_once_and_then_known() {
     let place = wrong();
     place.exits(0, &format!("{RUN} --out run --history h.sqlite"));
     let bad = format!("{RUN} --out run --fixes spec --rtl rtl");
-    let first = place.prints(1, &["NEW: in no earlier run"], &format!("{bad} --history h.sqlite"));
+    place.prints(1, &["NEW: in no earlier run"], &format!("{bad} --history h.sqlite"));
     place.prints(1, &["    known since 20", ", in 1 run\n"], &format!("{bad} --history h.sqlite"));
     // `--baseline` adds nothing.
     place.prints(1, &[", in 2 runs\n"], &format!("{bad} --baseline h.sqlite"));

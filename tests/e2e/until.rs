@@ -1,6 +1,6 @@
 //! `cosim run --until-coverage`: a run ends at its coverage goal, as a beginning of the whole run.
 
-use crate::common::Place;
+use crate::common::{Place, assert_code, typed_in};
 use serde_json::Value;
 
 #[test]
@@ -58,9 +58,10 @@ fn a_case_that_fails_is_run_again_like_any_other() {
     let commands = printed["commands"].as_object().unwrap();
     assert!(!commands.is_empty());
     for (number, command) in commands.values().enumerate() {
-        let line = command.as_str().unwrap().trim_start_matches("cosim ");
+        let line = command.as_str().unwrap();
         assert!(line.contains("--build "), "{line}");
-        place.exits(1, &format!("{line} --quiet --no-shrink --no-waves --out {number}"));
+        let line = format!("{line} --quiet --no-shrink --no-waves --out {number}");
+        assert_code(&typed_in(&place.path(""), &line), 1);
     }
     let again = place.json_of(1, "replay --recorded-rtl out");
     let totals = &printed["totals"];

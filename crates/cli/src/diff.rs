@@ -14,7 +14,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::solver;
-use cosim_formats::diff::{Diff, DiffSide, DiffSubject, SIDES};
+use cosim_formats::diff::{DIFF, Diff, DiffSide, DiffSubject, SIDES};
 use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
@@ -24,7 +24,7 @@ use cosim_regress::worker::OneShotWorker;
 use cosim_report::report::write_diff;
 use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -111,6 +111,17 @@ impl Arguments {
     }
 }
 
+/// Removes the RTL of revisions from a folder that gets no result, which would not be replaced.
+struct Sides(PathBuf);
+
+impl Drop for Sides {
+    fn drop(&mut self) {
+        if !self.0.join(DIFF).exists() {
+            SIDES.iter().for_each(|side| drop(fs::remove_dir_all(self.0.join(side))));
+        }
+    }
+}
+
 /// Compares two RTLs of each block. Exit code 0 if they are equivalent, 1 if they differ, and 4 if
 /// neither is shown, or if they are only believed to be equivalent.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -140,6 +151,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let info = block.info();
         let claim = DirectoryLock::new(&place)?;
+        let _sides = Sides(claim.folder.clone());
         let rtl = |side: usize| -> Result<Rtl, Error> {
             let rtl = sides[side].rtl(&claim.folder.join(SIDES[side]), &options)?;
             rtl.check_profiles(info, &profiles).map_err(of_block(block, &blocks))?;
