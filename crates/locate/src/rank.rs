@@ -16,7 +16,7 @@ mod repairs;
 use super::bits::{self, Bits};
 use super::design::{Node, NodeId, Operation, Place};
 use super::simulate::{Runs, Simulator, State, Stimulus};
-use super::slice::{Root, roots, slice};
+use super::slice::{Ran, Root, roots, slice};
 use repairs::Operands;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,6 +97,7 @@ struct Case<'a> {
     settled: Vec<State>,
     /// The cycle in which an output differs.
     differs: Option<usize>,
+    ran: Ran,
 }
 
 /// Another node in the place of one below a root.
@@ -115,16 +116,12 @@ pub struct Ranking<'a> {
     /// The cycle of the failure.
     end: usize,
     roots: BTreeMap<NodeId, Root>,
-    /// The cycles in which each expression of the failing case runs.
-    cycles: BTreeMap<NodeId, BTreeSet<usize>>,
     /// What may decide the outputs that differ.
     slice: Vec<(usize, NodeId)>,
     /// Whether a value of an expression in a cycle avoids the failure.
     tried: BTreeMap<(NodeId, usize), BTreeMap<Bits, bool>>,
     /// The others in the order in which they are tried.
     order: Vec<usize>,
-    /// How often each expression runs in a cycle of the others.
-    elsewhere: BTreeMap<NodeId, f64>,
     constants: BTreeMap<u32, Vec<Bits>>,
     operands: BTreeMap<usize, Operands>,
 }
@@ -137,66 +134,45 @@ impl<'a> Ranking<'a> {
         failing: &'a Stimulus,
         others: &'a [Stimulus],
     ) -> Option<Self> {
-        let mut cases = Vec::new();
-        let mut cycles: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
-        let mut elsewhere = BTreeMap::new();
-        let (mut words, mut length) = (0, 1.0);
-        // What runs before the outputs of a cycle are compared.
-        let mut early: Vec<BTreeSet<NodeId>> = Vec::new();
+        let (mut cases, mut words): (Vec<Case<'_>>, _) = (Vec::new(), 0);
         for stimulus in std::iter::once(failing).chain(others) {
             let start = simulator.start(stimulus.before_reset);
             let mut state = start.clone();
-            let (mut settled, mut differs) = (Vec::new(), None);
+            let (mut settled, mut differs, mut ran) = (Vec::new(), None, Ran::new());
             for cycle in 0..stimulus.cycles() {
                 simulator.trace = RefCell::new(Some(Vec::new()));
                 state.wake(Runs::Anywhere);
                 simulator.drive(&mut state, &stimulus.inputs[cycle])?;
                 words += state.limbs.len();
-                if words > MOST_WORDS {
-                    return None;
-                }
+                (words <= MOST_WORDS).then_some(())?;
                 settled.push(state.clone());
-                if cases.is_empty() {
-                    early.push(simulator.trace.borrow().iter().flatten().copied().collect());
-                }
-                if simulator.differs(&state, &stimulus.expected[cycle]) {
-                    differs = Some(cycle);
-                } else {
+                differs = simulator.differs(&state, &stimulus.expected[cycle]).then_some(cycle);
+                if differs.is_none() {
                     simulator.edge(&mut state)?;
                 }
                 for root in simulator.trace.take().into_iter().flatten() {
-                    if cases.is_empty() {
-                        cycles.entry(root).or_default().insert(cycle);
-                    } else {
-                        *elsewhere.entry(root).or_insert(0.0) += 1.0;
-                    }
+                    ran.entry(root).or_insert_with(|| vec![false; stimulus.cycles()])[cycle] = true;
                 }
                 if differs.is_some() {
                     break;
                 }
             }
-            if cases.is_empty() && differs.is_none() {
-                return None;
-            }
-            length += if cases.is_empty() { 0.0 } else { settled.len() as f64 };
-            cases.push(Case { stimulus, start, settled, differs });
+            cases.push(Case { stimulus, start, settled, differs, ran });
+            cases[0].differs?;
         }
-        elsewhere.values_mut().for_each(|count| *count /= length);
         let end = cases[0].differs?;
         let roots = roots(&simulator.design);
         let outputs: Vec<_> =
             simulator.differences(&cases[0].settled[end], &failing.expected[end]).collect();
-        let slice = slice(&simulator.design, &roots, (&cycles, &early), &outputs, end, CYCLES);
+        let slice = slice(&simulator.design, &roots, &cases[0].ran, &outputs, end, CYCLES);
         let mut ranking = Self {
             simulator,
             order: (1..cases.len()).collect(),
             cases,
             end,
             roots,
-            cycles,
             slice,
             tried: BTreeMap::new(),
-            elsewhere,
             constants: BTreeMap::new(),
             operands: BTreeMap::new(),
         };
@@ -207,12 +183,15 @@ impl<'a> Ranking<'a> {
     /// The lines, the most suspicious one first, each with the reason.
     pub fn lines(&mut self) -> Vec<(Place, String)> {
         let mut lines = Lines::new();
-        for (root, ran) in &self.cycles {
-            let elsewhere = self.elsewhere.get(root).copied().unwrap_or_default();
+        let count = |ran: &Vec<bool>| ran.iter().filter(|it| **it).count();
+        let cycles: usize = self.cases[1..].iter().map(|it| it.settled.len()).sum();
+        for (root, ran) in &self.cases[0].ran {
+            let others = self.cases[1..].iter().filter_map(|it| it.ran.get(root));
+            let elsewhere = others.map(count).sum::<usize>() as f64 / (1 + cycles) as f64;
             for node in self.simulator.design.below(*root) {
                 let line = line_of(&mut lines, &self.simulator.design.nodes[node].place);
-                line.executed = line.executed.max(ran.len());
-                line.is_late |= ran.iter().any(|cycle| cycle + 1 >= self.end);
+                line.executed = line.executed.max(count(ran));
+                line.is_late |= ran[self.end.saturating_sub(1)..].contains(&true);
                 line.elsewhere = line.elsewhere.max(elsewhere);
             }
         }
@@ -424,7 +403,7 @@ impl<'a> Ranking<'a> {
         };
         let is_late = self.roots[&root].runs == Runs::Clocked;
         for cycle in at..self.cases[case].settled.len() {
-            if case == 0 && !self.cycles[&root].contains(&cycle) {
+            if !self.cases[case].ran.get(&root).is_some_and(|ran| ran[cycle]) {
                 continue;
             }
             // Functions write their variables, which they assign before they read them.

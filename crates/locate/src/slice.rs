@@ -13,6 +13,9 @@ pub struct Root {
     reads: Vec<VariableId>,
 }
 
+/// Whether each expression that runs does so in each cycle.
+pub type Ran = BTreeMap<NodeId, Vec<bool>>;
+
 /// The expressions of all statements.
 pub fn roots(design: &Design) -> BTreeMap<NodeId, Root> {
     let mut roots = BTreeMap::new();
@@ -63,12 +66,11 @@ fn add(
 }
 
 /// The expressions that may decide these outputs in the cycle `end`, each with the cycle in which
-/// it runs, from the last cycle back. `cycles` has the cycles in which each expression runs, and
-/// what runs in each before the outputs are compared.
+/// it runs, from the last cycle back.
 pub fn slice(
     design: &Design,
     roots: &BTreeMap<NodeId, Root>,
-    (cycles, early): (&BTreeMap<NodeId, BTreeSet<usize>>, &[BTreeSet<NodeId>]),
+    all: &Ran,
     outputs: &[VariableId],
     end: usize,
     depth: usize,
@@ -77,19 +79,18 @@ pub fn slice(
     outputs.iter().for_each(|output| needed[*output] = true);
     let mut found = Vec::new();
     for cycle in (end.saturating_sub(depth)..=end).rev() {
-        let ran = |root: &NodeId| cycles.get(root).is_some_and(|ran| ran.contains(&cycle));
+        let ran = |root: &NodeId| all.get(root).is_some_and(|ran| ran[cycle]);
         let mut rest: Vec<_> = roots.iter().filter(|(root, _)| ran(root)).collect();
         // What the edge at the end of this cycle decides is read before it.
         let mut before = needed.clone();
         rest.retain(|(id, root)| {
-            let is_edge = root.runs == Runs::Clocked;
-            if is_edge && cycle < end && root.affects.iter().any(|it| needed[*it]) {
+            // In the last cycle, a clocked process waited for an input, such as a reset.
+            let is_edge = root.runs == Runs::Clocked && cycle < end;
+            if is_edge && root.affects.iter().any(|it| needed[*it]) {
                 root.reads.iter().for_each(|it| before[*it] = true);
                 found.push((cycle, **id));
-                return false;
             }
-            // A clocked process may also wait for an input, such as a reset.
-            early[cycle].contains(*id)
+            !is_edge
         });
         needed = before;
         loop {
