@@ -216,18 +216,6 @@ impl Design {
         }
     }
 
-    /// Calls `f` with the subject and each label of all `case` statements.
-    pub fn each_case(&self, f: &mut dyn FnMut(NodeId, NodeId)) {
-        let bodies = self.combinational.iter().chain(&self.clocked).map(|process| &process.body);
-        let functions = self.functions.iter().map(|function| &function.body);
-        let mut labels = |statement: &Statement| {
-            if let Statement::Case { subject, items } = statement {
-                items.iter().flat_map(|(labels, _)| labels).for_each(|label| f(*subject, *label));
-            }
-        };
-        bodies.chain(functions).flatten().for_each(|statement| statement.each(&mut labels));
-    }
-
     /// Whether a node is the value of an assignment that does not happen.
     pub fn is_missing(&self, node: NodeId) -> bool {
         matches!(self.nodes[node].operation, Operation::Missing(_))

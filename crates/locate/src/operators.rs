@@ -27,8 +27,6 @@ pub const NOT: Operator = unary("not", "~", |[a, _], _, width| not(&a, width));
 pub const LOGICAL_NOT: Operator =
     unary("lognot", "!", |[a, _], _, width| flag(!is_true(&a), width));
 pub const EXTEND: Operator = unary("extend", "", |[a, _], _, width| fit(a, width));
-pub const EQUAL: Operator =
-    binary("eq", "==", |[a, b], _, width| flag(compare(&a, &b).is_eq(), width));
 
 static OPERATORS: [Operator; 35] = [
     NOT,
@@ -54,7 +52,7 @@ static OPERATORS: [Operator; 35] = [
     binary("lte", "<=", |[a, b], _, width| flag(compare(&a, &b).is_le(), width)),
     binary("gt", ">", |[a, b], _, width| flag(compare(&a, &b).is_gt(), width)),
     binary("gte", ">=", |[a, b], _, width| flag(compare(&a, &b).is_ge(), width)),
-    EQUAL,
+    binary("eq", "==", |[a, b], _, width| flag(compare(&a, &b).is_eq(), width)),
     binary("neq", "!=", |[a, b], _, width| flag(compare(&a, &b).is_ne(), width)),
     binary("lts", "<", |[a, b], of, width| flag(signed(&a, &b, of).is_lt(), width)),
     binary("ltes", "<=", |[a, b], of, width| flag(signed(&a, &b, of).is_le(), width)),

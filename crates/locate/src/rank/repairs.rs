@@ -3,13 +3,10 @@
 use super::{Ranking, VALUES};
 use crate::bits::{self, Bits};
 use crate::design::{Node, NodeId, Operation, Place, Variable, VariableId};
-use crate::operators::{EQUAL, EXTEND, LOGICAL_NOT, NOT, Operator, operators};
+use crate::operators::{EXTEND, LOGICAL_NOT, NOT, Operator, operators};
 use crate::simulate::Runs;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bits of codes, such as those of states, and codes with which a variable is compared.
-const MOST_CODE_BITS: u32 = 8;
-const MOST_CODES: usize = 24;
 const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
 
 /// The operands that a repair can add.
@@ -27,30 +24,12 @@ impl Ranking<'_> {
         let design = &self.simulator.design;
         let mut constants: BTreeMap<u32, BTreeSet<Bits>> = BTreeMap::new();
         let mut comparisons: BTreeMap<(usize, String), NodeId> = BTreeMap::new();
-        // Variables that are compared with codes, and the codes by width.
-        let mut coded = BTreeSet::new();
-        let mut codes: BTreeMap<u32, BTreeSet<Bits>> = BTreeMap::new();
-        let mut pair = |one: NodeId, other: NodeId| {
-            let (one, other) = (&design.nodes[one], &design.nodes[other]);
-            if let (Operation::Constant(code), Operation::Variable(variable)) =
-                (&one.operation, &other.operation)
-                && (2..=MOST_CODE_BITS).contains(&one.width)
-            {
-                coded.insert(*variable);
-                codes.entry(one.width).or_default().insert(code.clone());
-            }
-        };
-        design.each_case(&mut |subject, label| pair(label, subject));
         for (id, node) in design.nodes.iter().enumerate() {
             match &node.operation {
                 Operation::Constant(value) => {
                     constants.entry(node.width).or_default().insert(value.clone());
                 }
                 Operation::Operator(it) if COMPARISONS.contains(&it.name) => {
-                    if let ("eq" | "neq", [one, other]) = (it.name, &*node.arguments) {
-                        pair(*one, *other);
-                        pair(*other, *one);
-                    }
                     comparisons.entry((node.instance, self.text(id))).or_insert(id);
                 }
                 _ => {}
@@ -69,26 +48,12 @@ impl Ranking<'_> {
                 continue;
             }
             let (operation, place) = (Operation::Variable(id), Place::default());
-            let like = Node {
-                operation,
-                arguments: Vec::new(),
-                width,
-                instance,
-                place,
-                is_condition: false,
-            };
-            let leaf = self.keep(like.clone());
+            let arguments = Vec::new();
+            let is_condition = false;
+            let leaf = self.keep(Node { operation, arguments, width, instance, place, is_condition });
             operands.entry(instance).or_default().variables.push(leaf);
             if width == 1 {
                 conditions.push((instance, leaf, self.text(leaf)));
-            }
-            let codes = coded.contains(&id).then(|| codes.get(&width)).flatten();
-            for code in codes.into_iter().flatten().take(MOST_CODES) {
-                let operation = Operation::Constant(code.clone());
-                let arguments = vec![self.keep(Node { operation, ..like.clone() }), leaf];
-                let operation = Operation::Operator(&EQUAL);
-                let id = self.keep(Node { operation, arguments, width: 1, ..like.clone() });
-                comparisons.entry((instance, self.text(id))).or_insert(id);
             }
         }
         conditions
