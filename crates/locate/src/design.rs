@@ -72,8 +72,6 @@ pub struct Node {
     pub width: u32,
     pub place: Place,
     pub instance: usize,
-    /// Whether a repair added a condition. There are many such repairs.
-    pub is_condition: bool,
 }
 
 /// What an assignment gives a value.

@@ -391,7 +391,7 @@ impl<'a> Ranking<'a> {
             }
             (at, count) = (cycle + 1, count + 1);
         }
-        count > 1 && !repair.node.is_condition
+        count > 1
     }
 
     /// The next cycle from `at` on in which a repair changes something, and the value.

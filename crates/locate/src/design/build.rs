@@ -495,8 +495,7 @@ impl<'t> Builder<'t> {
         width: u32,
     ) -> NodeId {
         let (place, instance) = (self.place(element), self.instance);
-        let is_condition = false;
-        self.design.nodes.push(Node { operation, arguments, width, place, instance, is_condition });
+        self.design.nodes.push(Node { operation, arguments, width, place, instance });
         self.design.nodes.len() - 1
     }
 

@@ -49,8 +49,7 @@ impl Ranking<'_> {
             }
             let (operation, place) = (Operation::Variable(id), Place::default());
             let arguments = Vec::new();
-            let is_condition = false;
-            let leaf = self.keep(Node { operation, arguments, width, instance, place, is_condition });
+            let leaf = self.keep(Node { operation, arguments, width, instance, place });
             operands.entry(instance).or_default().variables.push(leaf);
             if width == 1 {
                 conditions.push((instance, leaf, self.text(leaf)));
@@ -182,7 +181,7 @@ impl Ranking<'_> {
                         let operation = Operation::Operator(operator);
                         let arguments = vec![id, *condition];
                         let with =
-                            Node { operation, arguments, is_condition: true, ..node.clone() };
+                            Node { operation, arguments, ..node.clone() };
                         all.push((with, format!("`{} {text}` after `{own}`", operator.sign)));
                     }
                 }
