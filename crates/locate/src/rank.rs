@@ -366,13 +366,7 @@ impl<'a> Ranking<'a> {
         for place in 0..self.order.len() {
             let other = self.order[place];
             let now = self.outcome(other, repair);
-            lost += match (now, self.cases[other].differs) {
-                (None, _) => 0.0,
-                // Perhaps another consequence of the same bug.
-                (Some(cycle), Some(before)) if cycle > before => 0.3,
-                (Some(cycle), Some(before)) if cycle == before => 0.6,
-                _ => 1.0,
-            };
+            lost += now.map_or(0.0, |_| 1.0);
             if 1.0 - lost / count < least.max(0.5) {
                 // What fails here often fails there again.
                 self.order[..=place].rotate_right(1);
