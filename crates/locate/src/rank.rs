@@ -254,8 +254,8 @@ impl<'a> Ranking<'a> {
                     }
                     let line = line_of(lines, &place);
                     let best = line.best.as_ref().map_or(0.0, |(best, _)| *best);
-                    let repair = Repair { root, id: node, node: repaired };
-                    let Some(share) = self.share(repair, best) else { continue };
+                    let mut repair = Repair { root, id: node, node: repaired };
+                    let Some(share) = self.share(&mut repair, best) else { continue };
                     line.repairs += 1;
                     line.good += usize::from(share > GOOD);
                     if line.best.is_none() || share > best {
@@ -318,7 +318,7 @@ impl<'a> Ranking<'a> {
         let runs = self.roots[&root].runs;
         let state = self.begin(0, cycle, runs);
         self.simulator.forced = Some((root, value.clone()));
-        let is_avoided = self.simulate(0, cycle, runs, state, self.end) == Ok(None);
+        let is_avoided = self.simulate(0, cycle, runs, state, self.end) == Ok(false);
         self.simulator.forced = None;
         self.tried.entry((root, cycle)).or_default().insert(value, is_avoided);
         is_avoided
@@ -342,105 +342,71 @@ impl<'a> Ranking<'a> {
 
     /// The share of the cases that match with a repair; `None` if the failing case does not. It is
     /// 0 if it is less than `least`.
-    fn share(&mut self, mut repair: Repair, least: f64) -> Option<f64> {
-        let (id, design) = (repair.id, &self.simulator.design);
+    fn share(&mut self, repair: &mut Repair, least: f64) -> Option<f64> {
+        let design = &self.simulator.design;
         // A condition that holds the node cannot be part of what replaces it.
-        let mut others = repair.node.arguments.iter().filter(|argument| **argument != id);
-        if others.any(|argument| design.below(*argument).contains(&id)) {
+        let mut arguments = repair.node.arguments.iter();
+        if arguments.any(|it| design.below(*it).contains(&repair.id)) || self.fails(0, repair) {
             return None;
         }
-        let inner = self.keep(self.simulator.design.nodes[id].clone());
-        let own = repair.node.arguments.iter_mut().filter(|argument| **argument == id);
-        own.for_each(|argument| *argument = inner);
-        let share = self.share_of(&mut repair, least);
-        self.simulator.design.nodes.truncate(inner);
-        share
-    }
-
-    fn share_of(&mut self, repair: &mut Repair, least: f64) -> Option<f64> {
-        if !self.may_repair(repair) || self.outcome(0, repair).is_some() {
-            return None;
-        }
-        let count = self.cases.len() as f64;
-        let mut lost = 0.0;
+        let mut share = 1.0;
         for place in 0..self.order.len() {
-            let other = self.order[place];
-            let now = self.outcome(other, repair);
-            lost += now.map_or(0.0, |_| 1.0);
-            if 1.0 - lost / count < least.max(0.5) {
+            if self.fails(self.order[place], repair) {
+                share -= 1.0 / self.cases.len() as f64;
+            }
+            if share < least.max(0.5) {
                 // What fails here often fails there again.
                 self.order[..=place].rotate_right(1);
                 return Some(0.0);
             }
         }
-        Some(1.0 - lost / count)
+        Some(share)
     }
 
-    /// Whether a repair may avoid the failure, by its effect in single cycles.
-    fn may_repair(&mut self, repair: &mut Repair) -> bool {
-        let (mut at, mut count) = (0, 0);
-        while let Some((cycle, value)) = self.effect(0, repair, at) {
-            if cycle + CYCLES < self.end || self.decides(repair.root, cycle, value) {
-                return true;
-            }
-            (at, count) = (cycle + 1, count + 1);
-        }
-        count > 1
-    }
-
-    /// The next cycle from `at` on in which a repair changes something, and the value.
-    fn effect(&mut self, case: usize, repair: &mut Repair, at: usize) -> Option<(usize, Bits)> {
-        let root = repair.root;
-        let missing = match self.simulator.design.nodes[root].operation {
-            Operation::Missing(variable) => Some(variable),
-            _ => None,
-        };
-        let is_late = self.roots[&root].runs == Runs::Clocked;
-        for cycle in at..self.cases[case].settled.len() {
-            if !self.cases[case].ran.get(&root).is_some_and(|ran| ran[cycle]) {
-                continue;
-            }
+    /// The next cycle from `at` on in which a repair changes something.
+    fn effect(&mut self, case: usize, repair: &mut Repair, at: usize) -> Option<usize> {
+        let Self { simulator, cases, roots, .. } = self;
+        let Case { settled, ran, .. } = &mut cases[case];
+        let (root, ran) = (repair.root, ran.get(&repair.root)?);
+        (at..settled.len()).filter(|cycle| ran[*cycle]).find(|cycle| {
             // Functions write their variables, which they assign before they read them.
-            let state = &mut self.cases[case].settled[cycle];
-            let before = self.simulator.eval(state, root);
-            swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
-            let value = self.simulator.eval(state, root);
-            swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
-            // An assignment also has an effect if another one follows.
-            let next = self.cases[case].settled.get(cycle + 1).filter(|_| is_late);
-            let is_other = |it: &State| {
-                missing.is_some_and(|missing| self.simulator.read(it, missing, 0) != value)
+            swap(&mut simulator.design.nodes[repair.id], &mut repair.node);
+            let value = simulator.eval(&mut settled[*cycle], root);
+            swap(&mut simulator.design.nodes[repair.id], &mut repair.node);
+            let before = match simulator.design.nodes[root].operation {
+                // Another assignment may follow.
+                Operation::Missing(variable) if roots[&root].runs == Runs::Clocked => {
+                    settled.get(cycle + 1).map(|next| simulator.read(next, variable, 0))
+                }
+                _ => Some(simulator.eval(&mut settled[*cycle], root)),
             };
-            if value != before || next.is_some_and(is_other) {
-                return Some((cycle, value));
-            }
-        }
-        None
+            before.is_some_and(|before| before != value)
+        })
     }
 
-    /// The cycle in which an output differs with a repair.
-    fn outcome(&mut self, case: usize, repair: &mut Repair) -> Option<usize> {
+    /// Whether a case fails with a repair.
+    fn fails(&mut self, case: usize, repair: &mut Repair) -> bool {
         let runs = self.roots[&repair.root].runs;
         let mut at = 0;
-        while let Some((cycle, _)) = self.effect(case, repair, at) {
+        while let Some(cycle) = self.effect(case, repair, at) {
             let state = self.begin(case, cycle, runs);
             let last = self.cases[case].stimulus.cycles() - 1;
             self.simulator.changed = Some(runs);
             swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
-            let next = self.simulate(case, cycle, runs, state, last);
+            let fails = self.simulate(case, cycle, runs, state, last);
             swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);
             self.simulator.changed = None;
-            match next {
-                Ok(outcome) => return outcome,
+            match fails {
+                Ok(fails) => return fails,
                 Err(same) => at = same,
             }
         }
-        self.cases[case].differs
+        self.cases[case].differs.is_some()
     }
 
     /// Runs a changed design, or one with a forced value, from a cycle to the last one. The result
-    /// is the cycle in which an output differs, or the error is the one in which the state is again
-    /// that of the unchanged design.
+    /// is whether an output differs, or the error is the cycle in which the state is again that of
+    /// the unchanged design.
     fn simulate(
         &mut self,
         case: usize,
@@ -448,7 +414,7 @@ impl<'a> Ranking<'a> {
         runs: Runs,
         mut state: State,
         last: usize,
-    ) -> Result<Option<usize>, usize> {
+    ) -> Result<bool, usize> {
         let Case { stimulus, settled, .. } = &self.cases[case];
         state.wake(runs);
         for at in cycle..=last {
@@ -464,10 +430,10 @@ impl<'a> Ranking<'a> {
                 return Err(at);
             }
             if !is_stable || self.simulator.differs(&state, &stimulus.expected[at]) {
-                return Ok(Some(at));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }
 

@@ -115,6 +115,7 @@ impl Ranking<'_> {
             let operation = Operation::Constant(bits::small(value, width));
             self.keep(Node { operation, arguments: Vec::new(), ..node.clone() })
         });
+        let inner = self.keep(node.clone());
         let mut all = Vec::new();
         let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
             all.push((Node { operation, arguments, ..node.clone() }, what));
@@ -158,7 +159,7 @@ impl Ranking<'_> {
             }
         }
         if width == 1 {
-            add(Operation::Operator(&NOT), vec![id], format!("`{own}` inverted"));
+            add(Operation::Operator(&NOT), vec![inner], format!("`{own}` inverted"));
         }
         let Some(operands) = self.operands.get(&node.instance) else { return all };
         let own_variable = match node.operation {
@@ -179,9 +180,8 @@ impl Ranking<'_> {
                 for operator in operators(&["logand", "logor"]) {
                     for (condition, text) in pair {
                         let operation = Operation::Operator(operator);
-                        let arguments = vec![id, *condition];
-                        let with =
-                            Node { operation, arguments, ..node.clone() };
+                        let arguments = vec![inner, *condition];
+                        let with = Node { operation, arguments, ..node.clone() };
                         all.push((with, format!("`{} {text}` after `{own}`", operator.sign)));
                     }
                 }
@@ -198,12 +198,12 @@ impl Ranking<'_> {
         for (part, text) in parts {
             for operator in operators(&["add", "sub"]) {
                 let what = format!("`{} {text}` after `{own}`", operator.sign);
-                add(Operation::Operator(operator), vec![id, part], what);
+                add(Operation::Operator(operator), vec![inner, part], what);
             }
         }
         for (condition, text) in operands.conditions.iter().flatten().filter(|_| is_root) {
             let what = format!("`{own}` only if `{text}`");
-            add(Operation::Choice, vec![*condition, id, zero], what);
+            add(Operation::Choice, vec![*condition, inner, zero], what);
         }
         all
     }
