@@ -122,7 +122,7 @@ pub struct Ranking<'a> {
     tried: BTreeMap<(NodeId, usize), BTreeMap<Bits, bool>>,
     /// The others in the order in which they are tried.
     order: Vec<usize>,
-    constants: BTreeMap<u32, Vec<Bits>>,
+    constants: BTreeMap<u32, BTreeSet<Bits>>,
     operands: BTreeMap<usize, Operands>,
 }
 
@@ -275,8 +275,6 @@ impl<'a> Ranking<'a> {
         let one = bits::small(1, width);
         let mut values = vec![
             bits::not(&now, width),
-            bits::small(0, width),
-            bits::ones(width),
             bits::add(&now, &one, width),
             bits::add(&now, &bits::ones(width), width),
         ];

@@ -1,11 +1,11 @@
 //! The repairs that are tried: other forms of expressions.
 
 use super::{Ranking, VALUES};
-use crate::bits::{self, Bits};
+use crate::bits;
 use crate::design::{Node, NodeId, Operation, Place, Variable, VariableId};
 use crate::operators::{EXTEND, LOGICAL_NOT, NOT, Operator, operators};
 use crate::simulate::Runs;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
 
@@ -14,59 +14,44 @@ const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
 pub struct Operands {
     /// Reads of variables.
     variables: Vec<NodeId>,
-    /// Expressions of one bit and their inverses, in words.
+    /// Expressions of one bit and their inverses, each in words.
     conditions: Vec<[(NodeId, String); 2]>,
 }
 
 impl Ranking<'_> {
     /// Collects constants and operands.
     pub(super) fn prepare(&mut self) {
-        let design = &self.simulator.design;
-        let mut constants: BTreeMap<u32, BTreeSet<Bits>> = BTreeMap::new();
-        let mut comparisons: BTreeMap<(usize, String), NodeId> = BTreeMap::new();
-        for (id, node) in design.nodes.iter().enumerate() {
-            match &node.operation {
-                Operation::Constant(value) => {
-                    constants.entry(node.width).or_default().insert(value.clone());
-                }
-                Operation::Operator(it) if COMPARISONS.contains(&it.name) => {
-                    comparisons.entry((node.instance, self.text(id))).or_insert(id);
-                }
-                _ => {}
-            }
-        }
-        let mut operands: BTreeMap<usize, Operands> = BTreeMap::new();
-        let mut conditions = Vec::new();
         for id in 0..self.simulator.design.variables.len() {
             let Variable { width, instance, array, constant, .. } =
-                &self.simulator.design.variables[id];
-            let (width, instance) = (*width, *instance);
+                self.simulator.design.variables[id].clone();
+            let constants = self.constants.entry(width).or_default();
             if let Some(value) = constant {
-                constants.entry(width).or_default().insert(value.clone());
-                continue;
-            } else if array.is_some() || width == 0 || id == self.simulator.pins.clock {
-                continue;
-            }
-            let (operation, place) = (Operation::Variable(id), Place::default());
-            let arguments = Vec::new();
-            let leaf = self.keep(Node { operation, arguments, width, instance, place });
-            operands.entry(instance).or_default().variables.push(leaf);
-            if width == 1 {
-                conditions.push((instance, leaf, self.text(leaf)));
+                constants.insert(value);
+            } else if array.is_none() && width > 0 && id != self.simulator.pins.clock {
+                constants.extend([bits::small(0, width), bits::ones(width)]);
+                let (operation, arguments) = (Operation::Variable(id), Vec::new());
+                let place = Place::default();
+                let leaf = self.keep(Node { operation, arguments, width, instance, place });
+                self.operands.entry(instance).or_default().variables.push(leaf);
             }
         }
-        conditions
-            .extend(comparisons.into_iter().map(|((instance, text), id)| (instance, id, text)));
-        for (instance, id, text) in conditions {
-            let like = self.simulator.design.nodes[id].clone();
-            let operation = Operation::Operator(&LOGICAL_NOT);
-            let denied = self.keep(Node { operation, arguments: vec![id], ..like });
-            let not = format!("!{text}");
-            operands.entry(instance).or_default().conditions.push([(id, text), (denied, not)]);
+        let mut known = BTreeSet::new();
+        for id in 0..self.simulator.design.nodes.len() {
+            let node = self.simulator.design.nodes[id].clone();
+            let is_condition = match &node.operation {
+                Operation::Operator(it) => COMPARISONS.contains(&it.name),
+                Operation::Variable(_) => node.width == 1,
+                _ => false,
+            };
+            if let Operation::Constant(value) = node.operation {
+                self.constants.entry(node.width).or_default().insert(value);
+            } else if is_condition && known.insert((node.instance, self.text(id))) {
+                let (operation, arguments) = (Operation::Operator(&LOGICAL_NOT), vec![id]);
+                let inverse = self.keep(Node { operation, arguments, ..node });
+                let pair = [id, inverse].map(|it| (it, self.text(it)));
+                self.operands.entry(node.instance).or_default().conditions.push(pair);
+            }
         }
-        let sorted = |(width, values): (u32, BTreeSet<Bits>)| (width, values.into_iter().collect());
-        self.constants = constants.into_iter().map(sorted).collect();
-        self.operands = operands;
     }
 
     /// Values of an assignment that a branch may lack, each in words.
@@ -79,10 +64,7 @@ impl Ranking<'_> {
         let sign = if self.roots[&id].runs == Runs::Clocked { "<=" } else { "=" };
         let design = &self.simulator.design;
         let constants = self.constants.get(&like.width).into_iter().flatten().take(VALUES);
-        let constants = [bits::small(0, like.width), bits::ones(like.width)]
-            .into_iter()
-            .chain(constants.cloned())
-            .map(|it| (Operation::Constant(it), Vec::new()));
+        let constants = constants.map(|it| (Operation::Constant(it.clone()), Vec::new()));
         let operands = self.operands.get(&like.instance).into_iter().flat_map(|it| &it.variables);
         let operands = operands.filter(|it| design.nodes[**it].width == like.width).take(VALUES);
         let nodes = design.assigned[&variable].iter().chain(operands).map(|it| &design.nodes[*it]);
