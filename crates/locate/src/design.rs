@@ -143,27 +143,6 @@ pub struct Design {
 pub type Reason = String;
 
 impl Design {
-    /// Verilator moves a continuous assignment of a constant to the beginning.
-    fn constant_assignments(&mut self) {
-        let processes = self.combinational.iter().chain(&self.clocked);
-        let written: BTreeSet<VariableId> =
-            processes.flat_map(|process| &process.writes).copied().collect();
-        let constant = |statement: &Statement| {
-            let (target, value, _) = statement.whole()?;
-            let is_constant = matches!(self.nodes[value].operation, Operation::Constant(_));
-            (is_constant && !written.contains(&target)).then_some(target)
-        };
-        let (moved, initial): (Vec<_>, _) =
-            self.initial.iter().cloned().partition(|statement| constant(statement).is_some());
-        let process = |statement: Statement| {
-            let writes = constant(&statement).into_iter().collect();
-            Process { body: vec![statement], writes, ..Process::default() }
-        };
-        let moved: Vec<_> = moved.into_iter().map(process).collect();
-        self.initial = initial;
-        self.combinational.extend(moved);
-    }
-
     /// Sorts the combinational processes: writers before readers.
     fn sort(&mut self) {
         let mut writers: BTreeMap<VariableId, Vec<usize>> = BTreeMap::new();

@@ -49,12 +49,12 @@ impl Design {
         let is_top = |it: &&Element| it.get("origName").unwrap_or(it.name()) == top;
         let element = of_kind("module").find(is_top).ok_or_else(|| format!("no module {top}"))?;
         builder.scope(element)?;
+        builder.constant_assignments();
         let ports = element.of_kind("var").filter(|it| it.get("dir").is_some());
         let known = builder.scopes.last().cloned().unwrap_or_default();
         let mut design = builder.design;
         let port = |it: &Element| Some((it.name().to_owned(), *known.get(&("var", it.name()))?));
         design.ports = ports.filter_map(port).collect();
-        design.constant_assignments();
         design.sort();
         Ok(design)
     }
@@ -82,6 +82,23 @@ impl<'t> Builder<'t> {
     fn fails<T>(&self, element: &Element, what: &str) -> Result<T, Reason> {
         let Place { file, line, column } = self.place(element);
         Err(format!("{file}:{line}:{column}: {what}"))
+    }
+
+    /// Verilator moves a continuous assignment of a constant to the beginning.
+    fn constant_assignments(&mut self) {
+        let processes = self.design.combinational.iter().chain(&self.design.clocked);
+        let written: BTreeSet<_> = processes.flat_map(|it| &it.writes).copied().collect();
+        for statement in std::mem::take(&mut self.design.initial) {
+            match statement.whole() {
+                Some((variable, value, _))
+                    if matches!(self.design.nodes[value].operation, Operation::Constant(_))
+                        && !written.contains(&variable) =>
+                {
+                    self.process(Vec::new(), vec![statement]);
+                }
+                _ => self.design.initial.push(statement),
+            }
+        }
     }
 
     /// The width of a type, and the number of elements of a memory.
