@@ -77,12 +77,8 @@ impl Line {
                 Some(format!("all cases match with {what}"))
             }
             (_, Some(0)) => Some("decides the output in the cycle of the failure".to_owned()),
-            (_, Some(1)) => Some("decides the output one cycle before the failure".to_owned()),
-            (_, Some(distance)) => {
-                Some(format!("decides the output {distance} cycles before the failure"))
-            }
-            (Some((_, what)), None) => Some(format!("the case matches with {what}")),
-            (None, None) => None,
+            (_, Some(it)) => Some(format!("decides the output {it} cycle(s) before the failure")),
+            (best, None) => Some(format!("the case matches with {}", best.as_ref()?.1)),
         }
     }
 }
