@@ -166,8 +166,8 @@ impl Design {
                 }
             }
         }
-        let mut all: Vec<_> = self.combinational.drain(..).map(Some).collect();
-        self.combinational = order.into_iter().filter_map(|place| all[place].take()).collect();
+        let take = |place: usize| std::mem::take(&mut self.combinational[place]);
+        self.combinational = order.into_iter().map(take).collect();
     }
 
     /// A node as Verilog, roughly.

@@ -228,9 +228,9 @@ impl<'a> Ranking<'a> {
                 let place = &self.simulator.design.nodes[node].place;
                 let line = line_of(lines, place);
                 line.forced += 1;
-                let distance = self.end - cycle;
-                if line.distance.is_none_or(|known| distance < known) {
-                    line.distance = Some(distance);
+                // The slice begins at the failure.
+                if line.distance.is_none() {
+                    line.distance = Some(self.end - cycle);
                     line.place = place.clone();
                 }
             }

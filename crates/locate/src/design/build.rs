@@ -402,14 +402,11 @@ impl<'t> Builder<'t> {
             }
             "assign" => into.push(self.assignment(element, false)?),
             "assigndly" => into.push(self.assignment(element, true)?),
-            "if" => {
+            "if" if element.children.len() <= 3 => {
                 // An empty branch is an empty `begin`, or left out.
                 let [condition, branches @ ..] = element.children.as_slice() else {
                     return self.fails(element, "an if without a condition");
                 };
-                if branches.len() > 2 {
-                    return self.fails(element, "an if with more than two branches");
-                }
                 let condition = self.expression(condition)?;
                 let then = self.statements(branches.first())?;
                 let otherwise = self.statements(branches.get(1))?;
