@@ -79,33 +79,24 @@ pub fn slice(
     outputs.iter().for_each(|output| needed[*output] = true);
     let mut found = Vec::new();
     for cycle in (end.saturating_sub(depth)..=end).rev() {
-        let ran = |root: &NodeId| all.get(root).is_some_and(|ran| ran[cycle]);
-        let mut rest: Vec<_> = roots.iter().filter(|(root, _)| ran(root)).collect();
+        let ran = roots.iter().filter(|(id, _)| all.get(id).is_some_and(|ran| ran[cycle]));
+        // In the last cycle, a clocked process waited for an input, such as a reset.
+        let (edge, mut rest): (Vec<_>, Vec<_>) =
+            ran.partition(|(_, root)| root.runs == Runs::Clocked && cycle < end);
+        let mut decide = |roots: Vec<_>| {
+            let is_needed =
+                |(_, root): &(&NodeId, &Root)| root.affects.iter().any(|it| needed[*it]);
+            let (decisive, others): (Vec<_>, Vec<_>) = roots.into_iter().partition(is_needed);
+            decisive.iter().flat_map(|(_, root)| &root.reads).for_each(|it| needed[*it] = true);
+            found.extend(decisive.iter().map(|(id, _)| (cycle, **id)));
+            others
+        };
         // What the edge at the end of this cycle decides is read before it.
-        let mut before = needed.clone();
-        rest.retain(|(id, root)| {
-            // In the last cycle, a clocked process waited for an input, such as a reset.
-            let is_edge = root.runs == Runs::Clocked && cycle < end;
-            if is_edge && root.affects.iter().any(|it| needed[*it]) {
-                root.reads.iter().for_each(|it| before[*it] = true);
-                found.push((cycle, **id));
-            }
-            !is_edge
-        });
-        needed = before;
-        loop {
-            let count = found.len();
-            rest.retain(|(id, root)| {
-                let is_needed = root.affects.iter().any(|it| needed[*it]);
-                if is_needed {
-                    root.reads.iter().for_each(|it| needed[*it] = true);
-                    found.push((cycle, **id));
-                }
-                !is_needed
-            });
-            if found.len() == count {
-                break;
-            }
+        decide(edge);
+        let mut count = usize::MAX;
+        while count > rest.len() {
+            count = rest.len();
+            rest = decide(rest);
         }
     }
     found
