@@ -170,18 +170,9 @@ impl Ranking<'_> {
             }
             return all;
         }
-        let mut parts = vec![(one, "1".to_owned())];
-        for leaf in operands.variables.iter().filter(|_| is_root) {
-            let of = self.simulator.design.nodes[*leaf].width;
-            if of <= width && of * 8 >= width {
-                parts.push((*leaf, self.text(*leaf)));
-            }
-        }
-        for (part, text) in parts {
-            for operator in operators(&["add", "sub"]) {
-                let what = format!("`{} {text}` after `{own}`", operator.sign);
-                add(Operation::Operator(operator), vec![inner, part], what);
-            }
+        for operator in operators(&["add", "sub"]) {
+            let what = format!("`{} 1` after `{own}`", operator.sign);
+            add(Operation::Operator(operator), vec![inner, one], what);
         }
         for (condition, text) in operands.conditions.iter().flatten().filter(|_| is_root) {
             let what = format!("`{own}` only if `{text}`");
