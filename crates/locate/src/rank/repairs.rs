@@ -55,12 +55,8 @@ impl Ranking<'_> {
     }
 
     /// Values of an assignment that a branch may lack, each in words.
-    fn assignments(
-        &mut self,
-        id: NodeId,
-        like: &Node,
-        variable: VariableId,
-    ) -> Vec<(Node, String)> {
+    fn assignments(&mut self, id: NodeId, variable: VariableId) -> Vec<(Node, String)> {
+        let like = self.simulator.design.nodes[id].clone();
         let sign = if self.roots[&id].runs == Runs::Clocked { "<=" } else { "=" };
         let design = &self.simulator.design;
         let constants = self.constants.get(&like.width).into_iter().flatten().take(VALUES);
@@ -90,7 +86,7 @@ impl Ranking<'_> {
         let node = self.simulator.design.nodes[id].clone();
         let (width, own) = (node.width, self.text(id));
         if let Operation::Missing(variable) = node.operation {
-            return self.assignments(id, &node, variable);
+            return self.assignments(id, variable);
         }
         // These nodes stay: there are few.
         let [zero, one] = [0, 1].map(|value| {
