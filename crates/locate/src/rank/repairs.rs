@@ -14,7 +14,7 @@ const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
 pub struct Operands {
     /// Reads of variables.
     variables: Vec<NodeId>,
-    /// Expressions of one bit and their inverses, each in words.
+    /// Those of one bit and their inverses, each in words.
     conditions: Vec<[(NodeId, String); 2]>,
 }
 
@@ -32,24 +32,18 @@ impl Ranking<'_> {
                 let (operation, arguments) = (Operation::Variable(id), Vec::new());
                 let place = Place::default();
                 let leaf = self.keep(Node { operation, arguments, width, instance, place });
-                self.operands.entry(instance).or_default().variables.push(leaf);
+                let not = Operation::Operator(&LOGICAL_NOT);
+                let like = self.simulator.design.nodes[leaf].clone();
+                let inverse = self.keep(Node { operation: not, arguments: vec![leaf], ..like });
+                let pair = [leaf, inverse].map(|it| (it, self.text(it)));
+                let operands = self.operands.entry(instance).or_default();
+                operands.variables.push(leaf);
+                operands.conditions.extend((width == 1).then_some(pair));
             }
         }
-        let mut known = BTreeSet::new();
-        for id in 0..self.simulator.design.nodes.len() {
-            let node = self.simulator.design.nodes[id].clone();
-            let is_condition = match &node.operation {
-                Operation::Operator(it) => COMPARISONS.contains(&it.name),
-                Operation::Variable(_) => node.width == 1,
-                _ => false,
-            };
-            if let Operation::Constant(value) = node.operation {
-                self.constants.entry(node.width).or_default().insert(value);
-            } else if is_condition && known.insert((node.instance, self.text(id))) {
-                let (operation, arguments) = (Operation::Operator(&LOGICAL_NOT), vec![id]);
-                let inverse = self.keep(Node { operation, arguments, ..node });
-                let pair = [id, inverse].map(|it| (it, self.text(it)));
-                self.operands.entry(node.instance).or_default().conditions.push(pair);
+        for node in &self.simulator.design.nodes {
+            if let Operation::Constant(value) = &node.operation {
+                self.constants.entry(node.width).or_default().insert(value.clone());
             }
         }
     }
