@@ -402,7 +402,7 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
         }
     }
     ioctl_fionbio(&writer, false).unwrap();
-    let mut command = place.command("run --time 100h --scenario smoke --out run");
+    let mut command = place.command("run --time 10m --scenario smoke --out run");
     let mut run = command.stdout(writer).spawn().unwrap();
     let partial = place.path("run/results.json.partial");
     wait_until(&mut run, || crate::common::is_longer(&partial, 2000));

@@ -131,13 +131,13 @@ fn an_interrupted_run_is_resumed_within_its_limits() {
 fn a_run_of_something_else_is_not_resumed() {
     let place = Place::with_change("QpStateCtrl.sv", "endmodule", "// as it was\nendmodule");
     let rtl = "rtl/QpStateCtrl.sv";
-    let mut child = place.start("run --block qp --rtl rtl --time 1h --out out");
+    let mut child = place.start("run --block qp --rtl rtl --time 10m --out out");
     wait_until(&mut child, || is_longer(&place.path(PARTIAL), 4000));
     place.fails("E0603", "", "resume out");
     for more in ["qp", "qp --force", "dll"] {
         let printed = place.exits(2, &format!("run --cases 1 --out out --block {more}"));
         let holder = format!("is being written by another run, process {}", child.id());
-        assert!(printed.contains(&holder) && printed.contains("--time 1h"), "{printed}");
+        assert!(printed.contains(&holder) && printed.contains("--time 10m"), "{printed}");
     }
     child.kill().unwrap();
     child.wait().unwrap();
@@ -184,7 +184,7 @@ fn a_run_of_something_else_is_not_resumed() {
 fn a_run_of_another_user_is_resumed_only_if_it_is_trusted() {
     let place = Place::new();
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
-    let run = "run --block qp --time 1h --history history.db --out out";
+    let run = "run --block qp --time 10m --history history.db --out out";
     ended(&place, run, Signal::KILL, PARTIAL, 4000);
     let before = size("out/run.journal");
     let cache = format!("COSIM_CACHE={}", place.path("cache").display());
