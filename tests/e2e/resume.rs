@@ -6,19 +6,20 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Child, Output, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Starts a run and waits until it writes its journal or ends.
-fn start(place: &Place, line: &str, out: &str) -> Child {
+/// Starts a run, and waits until its journals have `bytes` or it ends. Returns their longest size.
+fn start(place: &Place, line: &str, out: &str, bytes: u64) -> (Child, u64) {
     let mut child = place.start(&format!("{line} {out}"));
-    let writes = || {
-        let mut entries = walkdir::WalkDir::new(place.path(out)).into_iter().flatten();
-        entries.any(|entry| entry.file_name() == "run.journal")
-    };
-    while !writes() && child.try_wait().expect("a child").is_none() {
+    let mut longest = 0;
+    while longest < bytes && child.try_wait().expect("a child").is_none() {
+        let entries = walkdir::WalkDir::new(place.path(out)).into_iter().flatten();
+        let journals = entries.filter(|entry| entry.file_name() == "run.journal");
+        let sizes = journals.filter_map(|entry| entry.metadata().ok());
+        longest = longest.max(sizes.map(|metadata| metadata.len()).sum());
         thread::sleep(Duration::from_millis(1));
     }
-    child
+    (child, longest)
 }
 
 /// Starts a command, and ends it with a signal when `file` has more than `bytes`. Returns the exit
@@ -32,32 +33,23 @@ pub fn ended(place: &Place, line: &str, signal: Signal, file: &str, bytes: u64) 
     child.wait_with_output().expect("a child")
 }
 
-/// Kills a run at several moments, and sometimes also the run that resumes it. The final result
-/// must equal that of an undisturbed run, whose duration is divided by the moments.
-/// COSIM_TEST_KILLS is their number.
+/// Kills a run at several sizes of its journals, and sometimes the run that resumes it. The result
+/// must equal that of an undisturbed run.
 fn assert_is_the_same_after_kills(place: &Place, arguments: &str) {
-    let kills: u32 = std::env::var("COSIM_TEST_KILLS").map_or(5, |text| text.parse().unwrap());
     let run = format!("run --quiet {arguments} --out");
-    let mut child = start(place, &run, "whole");
-    let begin = Instant::now();
+    let (mut child, longest) = start(place, &run, "whole", u64::MAX);
     let expected = child.wait().expect("a child").code().expect("it was not killed");
-    let time = begin.elapsed();
     let mut is_resumed = false;
-    // The machine may be faster now than in the first run, so all moments may be too late.
-    for number in 0..4 * kills {
-        if number >= kills && is_resumed {
-            break;
-        }
-        let kill_after = |line: &str| {
-            let mut child = start(place, line, "killed");
-            thread::sleep(time * (number % kills) / (kills * (1 + number / kills)));
+    for number in 1..=5 {
+        let kill_after = |line: &str, bytes: u64| {
+            let mut child = start(place, line, "killed", bytes).0;
             let _ = child.kill();
             child.wait().expect("a child");
         };
-        kill_after(&run);
-        if number % 2 == 1 {
-            // The journal of the first process exists, so this one may be killed before it starts.
-            kill_after("resume --quiet");
+        let step = longest / 6;
+        kill_after(&run, number * step);
+        if number % 2 == 0 {
+            kill_after("resume --quiet", number * step + step / 2);
         }
         let output = place.run("resume --quiet killed");
         let printed = text(&output);
