@@ -90,7 +90,7 @@ pub fn set_if_built() {
 ///
 /// # Errors
 /// [`Error::Usage`] for a variable with a wrong value. [`Error::Environment`] if the program beside
-/// this one cannot be started or fails.
+/// this one fails.
 pub fn origin() -> Result<Origin, Error> {
     if let Some(path) = env::var_os(PROGRAM_VARIABLE).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);

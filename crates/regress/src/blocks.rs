@@ -16,7 +16,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use verilated_build::{Error as BuildError, prompt_answer_within};
+use verilated_build::prompt_answer_within;
 
 /// Time in seconds that an answer may take: processor time, and time on the clock.
 const DESCRIBED_WITHIN: u64 = 60;
@@ -58,11 +58,6 @@ pub fn set(path: &Path, tool: &'static str) -> Result<(), Error> {
 /// [`Error::Environment`] if it cannot be started or fails.
 pub fn folder(path: &Path) -> Result<Option<PathBuf>, Error> {
     let described = Described::read(path)?;
-    let Output { status, stderr, .. } = &described.output;
-    if !status.success() {
-        let printed = String::from_utf8_lossy(stderr);
-        return Err(failed(path, &format_args!("{status}: {}", printed.trim())));
-    }
     Ok(described.description().ok().map(|description| description.folder.into()))
 }
 
@@ -91,16 +86,18 @@ pub fn find(name: &str) -> Option<&'static BlockHandle> {
     all().iter().copied().find(|block| block.info().name == name)
 }
 
-/// The output of a program for one word of its entry.
-fn answer(path: &Path, start: &Path, word: &str) -> Result<Output, Error> {
+/// What a program prints for one word of its entry.
+fn answer(path: &Path, start: &Path, word: &str) -> Result<Vec<u8>, Error> {
     let mut command = Command::new(start);
     command.arg0("cosim").args([ENTRY, word]);
-    prompt_answer_within(DESCRIBED_WITHIN, command).map_err(|error| match error {
-        BuildError::Late { .. } => {
-            failed(path, &format_args!("it does not answer within {DESCRIBED_WITHIN} s"))
+    match prompt_answer_within(DESCRIBED_WITHIN, command) {
+        Ok(Output { status, stdout, .. }) if status.success() => Ok(stdout),
+        Ok(Output { status, stderr, .. }) => {
+            let printed = String::from_utf8_lossy(&stderr);
+            Err(failed(path, &format_args!("{status}: {}", printed.trim())))
         }
-        error => failed(path, &error),
-    })
+        Err(error) => Err(failed(path, &error)),
+    }
 }
 
 /// A program that was started to describe itself.
@@ -109,7 +106,7 @@ struct Described {
     file: File,
     /// The path that starts the file that was opened: a build may replace it while workers run.
     start: PathBuf,
-    output: Output,
+    printed: Vec<u8>,
 }
 
 fn failed(path: &Path, error: &dyn fmt::Display) -> Error {
@@ -128,13 +125,13 @@ impl Described {
             true => opened,
             false => std::path::absolute(path).map_err(|error| failed(path, &error))?,
         };
-        let output = answer(path, &start, "describe")?;
-        Ok(Self { path: path.to_owned(), file, start, output })
+        let printed = answer(path, &start, "describe")?;
+        Ok(Self { path: path.to_owned(), file, start, printed })
     }
 
     /// The description, whose texts are as constants: they are read once and used until the end.
     fn description(&self) -> Result<Description<BlockInfo>, Error> {
-        let bytes: &'static [u8] = Vec::leak(self.output.stdout.clone());
+        let bytes: &'static [u8] = Vec::leak(self.printed.clone());
         let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         if first != VERSION.as_bytes() {
             return Err(differs(&self.path, &String::from_utf8_lossy(first)));
@@ -142,7 +139,7 @@ impl Described {
         let rest = bytes.get(first.len() + 1..).unwrap_or_default();
         let (description, rest) = postcard::take_from_bytes(rest)
             .map_err(|error| failed(&self.path, &format_args!("its description: {error}")))?;
-        match self.output.status.success() && rest.is_empty() {
+        match rest.is_empty() {
             true => Ok(description),
             false => Err(failed(&self.path, &"its description is not complete")),
         }
@@ -171,11 +168,7 @@ impl BlockProgram {
     /// # Errors
     /// [`Error::Environment`] if it fails.
     pub fn answer(&self, word: &str) -> Result<Vec<u8>, Error> {
-        let output = answer(&self.path, &self.start(), word)?;
-        match output.status.success() {
-            true => Ok(output.stdout),
-            false => Err(failed(&self.path, &String::from_utf8_lossy(&output.stderr).trim())),
-        }
+        answer(&self.path, &self.start(), word)
     }
 
     /// The path that starts the program as it was opened.
