@@ -14,6 +14,7 @@ use cosim_harness::harness::{
     BeforeResetText, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario, Stimulus,
     Verdict, power_up_inputs,
 };
+use cosim_harness::json;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use verilated::BeforeReset;
@@ -88,7 +89,7 @@ pub struct RawVector {
 /// Answers a question in postcard.
 pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
     match query {
-        Query::Scenario { path, text } => packed(&json(&scenario_in_file::<B>(path, text)?)?),
+        Query::Scenario { path, text } => packed(&to_json(&scenario_in_file::<B>(path, text)?)?),
         Query::Vector(wanted) => packed(&case_vector::<B>(wanted)?),
         Query::RawVector(wanted) => packed(&raw_vector::<B>(wanted)?),
         Query::Check(file) => packed(&TypedVector::<B>::new(file).map(drop)?),
@@ -108,7 +109,7 @@ pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
 
 fn case_vector<B: Explain>(wanted: &CaseVector) -> Result<String, Error> {
     let CaseVector { case, profile: name, scenario, packets, origin, recorded } = wanted;
-    let scenario: Scenario<B::Weights> = serde_json::from_str(scenario).map_err(|error| {
+    let scenario: Scenario<B::Weights> = json::from_text(scenario).map_err(|error| {
         Error::Environment(codes::WORKER_FAILED, format!("a scenario: {error}"))
     })?;
     let profile = profile::<B>(name)?;
@@ -153,7 +154,6 @@ fn packed(value: &impl Serialize) -> Result<Vec<u8>, Error> {
         .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
 
-fn json(value: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(value)
-        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+fn to_json(value: &impl Serialize) -> Result<String, Error> {
+    json::to_text(value).map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
