@@ -303,43 +303,51 @@ impl<'a> Part<'a> {
     }
 }
 
+/// A vector whose stimulus is still text.
+type ReadVector<'a> = (VectorText<&'a RawValue>, StimulusText<'a>);
+
+/// Parses all of a vector but its traffic or its cycles.
+fn parse_around<'a>(whole: Part<'a>, block: &str) -> Result<ReadVector<'a>, Error> {
+    let read: VectorText<&RawValue> = whole.parse()?;
+    if read.block != block {
+        let message = format!("is `{}`, expected `{block}`", read.block);
+        return Err(Part { place: "block", ..whole }.wrong(&message));
+    }
+    let part = whole.inside(read.stimulus, "stimulus");
+    let stimulus: StimulusText<'_> = part.parse()?;
+    let message = match (stimulus.traffic, stimulus.cycles) {
+        (None, None) => "missing field `traffic` or `cycles`",
+        (Some(_), Some(_)) => "has both `traffic` and `cycles`, expected one of them",
+        _ => return Ok((read, stimulus)),
+    };
+    Err(part.wrong(message))
+}
+
 /// Parses the text of a vector; `path` is for messages.
 ///
 /// # Errors
 /// As [`VectorFile::parse`].
 pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
     let whole = Part { path, whole: text, part: text, place: "" };
-    let read: VectorText<&RawValue> = whole.parse()?;
-    if read.block != B::NAME {
-        let message = format!("is `{}`, expected `{}`", read.block, B::NAME);
-        return Err(Part { place: "block", ..whole }.wrong(&message));
+    let (read, StimulusText { before_reset, traffic, cycles }) = parse_around(whole, B::NAME)?;
+    let mut drive = Drive::Cycles(Vec::new());
+    if let Some(text) = traffic {
+        let part = whole.inside(text, "stimulus.traffic");
+        let traffic: B::Traffic = json::from_text(part.part).map_err(|wrong| part.error(&wrong))?;
+        traffic.check().map_err(|TrafficError { path, message }| {
+            Part { place: &format!("{}.{path}", part.place), ..part }.wrong(&message)
+        })?;
+        drive = Drive::Traffic(traffic);
     }
-    let part = whole.inside(read.stimulus, "stimulus");
-    let StimulusText { before_reset, traffic, cycles } = part.parse()?;
-    let drive = match (traffic, cycles) {
-        (Some(text), None) => {
-            let part = part.inside(text, "stimulus.traffic");
-            let traffic: B::Traffic =
-                json::from_text(part.part).map_err(|misread| part.error(&misread))?;
-            traffic.check().map_err(|TrafficError { path, message }| {
-                Part { place: &format!("stimulus.traffic.{path}"), ..part }.wrong(&message)
-            })?;
-            Drive::Traffic(traffic)
+    if let Some(text) = cycles {
+        let part = whole.inside(text, "stimulus.cycles");
+        let cycles: Vec<B::Inputs> =
+            raw_pins::from_text(part.part).map_err(|wrong| part.error(&wrong))?;
+        if cycles.is_empty() {
+            return Err(part.wrong("empty; expected at least one cycle"));
         }
-        (None, Some(text)) => {
-            let part = part.inside(text, "stimulus.cycles");
-            let cycles: Vec<B::Inputs> =
-                raw_pins::from_text(part.part).map_err(|misread| part.error(&misread))?;
-            if cycles.is_empty() {
-                return Err(part.wrong("empty; expected at least one cycle"));
-            }
-            Drive::Cycles(cycles)
-        }
-        (None, None) => return Err(part.wrong("missing field `traffic` or `cycles`")),
-        (Some(_), Some(_)) => {
-            return Err(part.wrong("has both `traffic` and `cycles`, expected one of them"));
-        }
-    };
+        drive = Drive::Cycles(cycles);
+    }
     let VectorText { fixes, parameters, origin, recorded, .. } = read;
     Ok(Vector { fixes, parameters, origin, stimulus: Stimulus { before_reset, drive }, recorded })
 }

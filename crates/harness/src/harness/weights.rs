@@ -186,9 +186,16 @@ pub fn scenarios_from<W: Checked + Serialize + DeserializeOwned>(text: &str) -> 
             panic!("a built-in scenario cannot be read: {place}: {message}")
         })
     };
+    scenarios_in(text).into_iter().map(read).collect()
+}
+
+fn scenarios_in(text: &str) -> Vec<Map<String, Value>> {
     let file = toml::from_str::<File>(text);
-    let file = file.unwrap_or_else(|error| panic!("built-in scenarios cannot be read: {error}"));
-    file.scenario.into_iter().map(read).collect()
+    file.unwrap_or_else(|error| panic!("built-in scenarios cannot be read: {error}")).scenario
+}
+
+fn scenario_in(text: &str) -> Result<Map<String, Value>, toml::de::Error> {
+    toml::from_str(text)
 }
 
 /// The scenario of a TOML text: `name`, `about`, `weights` and maybe `long`.
@@ -198,7 +205,7 @@ pub fn scenarios_from<W: Checked + Serialize + DeserializeOwned>(text: &str) -> 
 pub fn scenario_from<W: Checked + Serialize + DeserializeOwned>(
     text: &str,
 ) -> Result<Scenario<W>, toml::de::Error> {
-    with_defaults::<W>(toml::from_str(text)?).read().map_err(|misread| {
+    with_defaults::<W>(scenario_in(text)?).read().map_err(|misread| {
         // Nodes of the text have a place.
         let in_text = Tree::from_toml(text)
             .and_then(|tree| tree.read::<Scenario<W>>().map_err(|misread| misread.in_toml(text)));
