@@ -10,6 +10,7 @@ use cosim_harness::harness::{
     Block, Case, Difference, Drive, Dut, Explain, Profile, ResetPin, Scenario, Stimulus, Watch,
     first_difference, first_difference_from_power_on,
 };
+use cosim_harness::json;
 use serde::{Deserialize, Serialize};
 use verilated::{BeforeReset, Model, ModelKind, Pins as _};
 use zerocopy::IntoBytes as _;
@@ -147,7 +148,7 @@ pub fn compare<B: Block>(
 ) -> Result<Compared, Error> {
     // A netlist of `mutate` contains mutations; enable none.
     let netlist = netlist.with_mutation(0);
-    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
+    let scenarios: Vec<Scenario<B::Weights>> = json::from_text(&comparison.scenarios)
         .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
     let mut vectors = Vec::new();
