@@ -316,7 +316,7 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
     match coverage::first_unreachable::<B>(&outcome.hits, parameters) {
         None => outcome,
         Some(bin) => {
-            let reason = coverage::unreachable::<B>(bin, parameters).unwrap_or_default();
+            let reason = coverage::unreachable::<B>(parameters).remove(&bin).unwrap_or_default();
             let name = coverage::bin_name::<B>(bin);
             let message = format!("`{name}` was hit, but is declared unreachable: {reason}");
             let violation = Violation::new(UNREACHABLE, message);
