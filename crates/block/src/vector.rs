@@ -258,7 +258,7 @@ pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
             "stimulus": {
                 "oneOf": [
                     object("traffic", traffic),
-                    object("cycles", raw_pins::schema::<B::Inputs>()),
+                    object("cycles", raw_pins::schema(<B::Inputs as verilated::Pins>::PORTS)),
                 ],
             },
             "recorded": { "anyOf": [

@@ -160,18 +160,18 @@ impl<'de, P: Pins> Visitor<'de> for &mut Next<P> {
     }
 }
 
-/// The JSON schema of cycles.
-pub fn schema<P: Pins>() -> Value {
+/// The JSON schema of cycles with these inputs.
+pub fn schema(ports: &[Port]) -> Value {
     let value = |port: &Port| json!({ "type": "string", "pattern": hex_pattern(port.width) });
-    let ports: Map<String, Value> =
-        P::PORTS.iter().map(|port| (port.name.to_owned(), value(port))).collect();
-    let names: Vec<&str> = P::PORTS.iter().map(|port| port.name).collect();
+    let properties: Map<String, Value> =
+        ports.iter().map(|port| (port.name.to_owned(), value(port))).collect();
+    let names: Vec<&str> = ports.iter().map(|port| port.name).collect();
     json!({
         "type": "array",
         "minItems": 1,
         "items": {
             "type": "object",
-            "properties": ports,
+            "properties": properties,
             "additionalProperties": false,
         },
         "allOf": [{ "prefixItems": [{ "required": names }] }],
