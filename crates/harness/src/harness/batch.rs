@@ -330,8 +330,10 @@ fn again<B: Block>(
 /// every cycle, and the outcome if no DUT differs.
 #[derive(Debug, Clone)]
 pub struct Recording<'s, B: Block> {
-    stimulus: &'s Stimulus<B>,
-    parameters: Parameters,
+    /// The stimulus.
+    pub stimulus: &'s Stimulus<B>,
+    /// The parameters of the golden model.
+    pub parameters: Parameters,
     batch: Batch<B>,
     outcome: Outcome,
 }
