@@ -5,6 +5,7 @@
 //! bit, or inverts an output bit. Together, the faults of a rule break its effect, its guard and
 //! its constants.
 
+use super::kill::place;
 use crate::driven::check_cycle_exact;
 use crate::engine::Cases;
 use crate::vector::VectorFile;
@@ -12,7 +13,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::text::percent;
 use cosim_harness::harness::{
     Block, BlockInfo, Case, CaseRng, Drive, Dut, Explain, Golden, Outcome, Parameters, Profile,
-    Recording, Rule, Scenario, Stimulus, Verdict, Watch, case_seed, follow, power_up_inputs,
+    Recording, Scenario, Stimulus, Verdict, Watch, case_seed, follow, power_up_inputs, unreachable,
 };
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
@@ -20,6 +21,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use verilated::{Error as ModelError, Pins, Port};
 use zerocopy::IntoBytes;
@@ -170,8 +172,8 @@ struct Faulty<'k, B: Block> {
 /// Copies `pins` with one bit of a port inverted.
 fn inverted<P: Pins>(pins: &P, port: &str, bit: u32) -> P {
     let mut bytes = pins.as_bytes().to_vec();
-    if let Some(port) = P::PORTS.iter().find(|known| known.name == port) {
-        bytes[port.offset + bit as usize / 8] ^= 1 << (bit % 8);
+    if let Some((byte, mask)) = place(P::PORTS, port, bit) {
+        bytes[byte] ^= mask;
     }
     P::of_bytes(&bytes)
 }
@@ -221,12 +223,12 @@ impl<B: Block> Dut<B> for Faulty<'_, B> {
 fn faults(
     info: &BlockInfo,
     request: &FaultRequest,
-    is_reachable: &dyn Fn(usize) -> bool,
+    unreachable: &BTreeMap<usize, String>,
 ) -> Vec<(usize, Kind)> {
     let mut rng = CaseRng::seed_from_u64(case_seed(request.seed, "faults of the golden model"));
     let reset = info.reset.map(|pin| pin.name_and_level().0);
     let mut all = Vec::new();
-    for rule in (0..info.rules.len()).filter(|rule| is_reachable(*rule)) {
+    for rule in (0..info.rules.len()).filter(|rule| !unreachable.contains_key(rule)) {
         all.push((rule, Kind::Skips));
         let mut bit = |port: &Port| rng.random_range(0..port.width);
         for port in info.inputs.iter().filter(|port| Some(port.name) != reset) {
@@ -334,7 +336,7 @@ fn stimuli<B: Block>(
     for file in request.corpus.iter().filter(|file| file.block == B::NAME) {
         let vector = file.parse::<B>()?;
         let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
-        if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
+        if profiles.unwrap_or_default().contains(profile) {
             vectors.push((file.path.display().to_string(), Box::new(vector.stimulus)));
         }
     }
@@ -351,26 +353,27 @@ pub fn grade<B: Explain>(
     watch: &Watch,
 ) -> Result<ProfileFaults, Error> {
     check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "mutation analysis of the golden model")?;
-    let is_reachable = |rule| B::Golden::unreachable(rule, &profile.parameters).is_none();
-    let faults = faults(BlockInfo::of::<B>(), request, &is_reachable);
     let stimuli = stimuli::<B>(request, profile)?;
+    let unreachable = unreachable::<B>(&profile.parameters);
+    graded(BlockInfo::of::<B>(), request, &stimuli, &unreachable, profile, watch)
+}
+
+fn graded(
+    info: &BlockInfo,
+    request: &FaultRequest,
+    stimuli: &[Vec<NamedStimulus>; 2],
+    unreachable: &BTreeMap<usize, String>,
+    profile: &Profile,
+    watch: &Watch,
+) -> Result<ProfileFaults, Error> {
     // A faulty golden model may panic. The panic hook is silent for threads of this name.
     let pool = ThreadPoolBuilder::new()
         .num_threads(request.threads)
         .thread_name(|_| "case-golden".to_owned())
         .build()
         .map_err(|error| Error::Environment(codes::SYSTEM, error.to_string()))?;
-    pool.install(|| graded(faults, B::Golden::RULES, &stimuli, profile, watch))
-}
-
-fn graded(
-    faults: Vec<(usize, Kind)>,
-    rules: &[Rule],
-    stimuli: &[Vec<NamedStimulus>; 2],
-    profile: &Profile,
-    watch: &Watch,
-) -> Result<ProfileFaults, Error> {
-    let [cases, vectors] = stimuli.each_ref().map(|all| recordings(all, profile, watch));
+    let cases = pool.install(|| recordings(&stimuli[0], profile, watch));
+    let vectors = pool.install(|| recordings(&stimuli[1], profile, watch));
     let one = |(place, (rule, kind)): (usize, (usize, Kind))| {
         if watch.is_cancelled() {
             return Err(Error::Interrupted);
@@ -392,15 +395,16 @@ fn graded(
         });
         Ok(Fault {
             id: place as u32 + 1,
-            rule: rules[rule].name.to_owned(),
+            rule: info.rules[rule].name.to_owned(),
             differs: differs(&cases),
             noticed,
             vector: differs(&vectors),
             kind,
         })
     };
+    let faults = faults(info, request, unreachable);
     let faults = faults.into_par_iter().enumerate().map(|fault| watch.during(|| one(fault)));
-    let faults = faults.collect::<Result<Vec<Fault>, Error>>()?;
+    let faults = pool.install(|| faults.collect::<Result<Vec<Fault>, Error>>())?;
     Ok(ProfileFaults {
         profile: profile.name.to_string(),
         cases: cases.len(),

@@ -241,17 +241,18 @@ pub fn pins<B: Block>(cycles: &[Vec<String>]) -> Vec<B::Inputs> {
     let mut pins = Vec::new();
     for bits in cycles {
         let mut bytes = vec![0; size_of::<B::Inputs>()];
-        set_bits(&mut bytes, B::Inputs::PORTS, bits);
+        for (name, bit) in bits.iter().map(|name| split(name)) {
+            if let Some((byte, mask)) = place(B::Inputs::PORTS, name, bit) {
+                bytes[byte] |= mask;
+            }
+        }
         pins.push(B::Inputs::of_bytes(&bytes));
     }
     pins
 }
 
-fn set_bits(pins: &mut [u8], ports: &[Port], bits: &[String]) {
-    for (name, bit) in bits.iter().map(|name| split(name)) {
-        let port = ports.iter().find(|port| port.name == name);
-        if let Some(port) = port.filter(|port| bit < port.width) {
-            pins[port.offset + bit as usize / 8] |= 1 << (bit % 8);
-        }
-    }
+/// The byte of a bit of a port, and the bit in that byte.
+pub(super) fn place(ports: &[Port], name: &str, bit: u32) -> Option<(usize, u8)> {
+    let port = ports.iter().find(|port| port.name == name && bit < port.width)?;
+    Some((port.offset + bit as usize / 8, 1 << (bit % 8)))
 }
