@@ -312,9 +312,7 @@ impl Bins<'_> {
             *count = 1;
         }
     }
-}
 
-impl Bins<'_> {
     /// Records the bins that a sample hits, for [`coverage!`](crate::coverage).
     #[inline]
     pub fn hit_all<S, const AXES: usize, I: IntoIterator<Item = [usize; AXES]>>(
