@@ -261,14 +261,13 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
         Case::of_run(SEED, B::NAME, place, profile, scenario, place / columns)
     };
     let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
-    let reason = |bin: usize| unreachable::<B>(bin, &profile.parameters);
-    let reasons: Vec<bool> = (0..bins::<B>()).map(|bin| reason(bin).is_some()).collect();
-    let mut hits = vec![0; reasons.len()];
+    let reasons = unreachable::<B>(&profile.parameters);
+    let mut hits = vec![0; bins::<B>()];
     let mut wrong = Vec::new();
     for place in 0..columns * B::CASES {
         let case = case(place);
         // Run every scenario at least once, even if the first ones hit everything.
-        let all_hit = (0..hits.len()).all(|bin| reasons[bin] || hits[bin] > 0);
+        let all_hit = (0..hits.len()).all(|bin| reasons.contains_key(&bin) || hits[bin] > 0);
         if all_hit && place >= columns {
             break;
         }
@@ -284,7 +283,7 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
             hits[bin] += more;
         }
     }
-    let missed = (0..hits.len()).filter(|bin| !reasons[*bin] && hits[*bin] == 0);
+    let missed = (0..hits.len()).filter(|bin| !reasons.contains_key(bin) && hits[*bin] == 0);
     wrong.extend(missed.map(|bin| {
         let (profile, name) = (&profile.name, bin_name::<B>(bin));
         format!("profile {profile}: no case of a default run hits `{name}`")

@@ -121,7 +121,7 @@ fn case_vector<B: Explain>(wanted: &CaseVector) -> Result<String, Error> {
 
 fn raw_vector<B: Explain>(wanted: &RawVector) -> Result<String, Error> {
     let RawVector { profile: name, cycles, before_reset, origin, recorded } = wanted;
-    let mut cycles: Vec<_> = cycles.iter().map(|bits| mutate::pins::<B>(bits)).collect();
+    let mut cycles = mutate::pins::<B>(cycles);
     // A trace that ends in the cycle in reset, with which each case begins, has no cycles after it,
     // but a vector has one: the inputs stay idle.
     if cycles.is_empty() {
