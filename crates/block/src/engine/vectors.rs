@@ -261,8 +261,10 @@ impl<B: Explain> RunVector for TypedVector<B> {
         let outcome = self.run(&*runner, watch)?;
         let recorded = self.vector.recorded.as_ref();
         let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
-        let rules = B::Golden::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
-        let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
+        let rules =
+            B::Golden::RULES.iter().zip(0..).map(|(rule, bin)| (rule, outcome.hits.count(bin)));
+        let rules = rules.filter(|(_, hits)| *hits > 0);
+        let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), hits)).collect();
         Ok(Replayed { outcome, is_recorded, rules })
     }
 
