@@ -1,13 +1,14 @@
 //! The hits of a case: counters of bins, of which most are 0.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 
 /// Limit of the number of bins.
-const MOST: u32 = 1 << 20;
+const MOST: u64 = 1 << 20;
 
 /// How often a case hit each bin: the rules, then the bins of coverage.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "(u32, Vec<(u32, u64)>)", into = "(u32, Vec<(u32, u64)>)")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hits {
     bins: u32,
     /// Bins that were hit, in rising order, with their counts.
@@ -46,21 +47,76 @@ impl Hits {
     }
 }
 
-impl From<Hits> for (u32, Vec<(u32, u64)>) {
-    fn from(hits: Hits) -> Self {
-        (hits.bins, hits.hit)
+/// As bytes, because the loops of this crate are optimised: the number of bins, then each bin that
+/// was hit, as its distance from the bin before, and its count.
+impl Serialize for Hits {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(&self.pack())
     }
 }
 
-impl TryFrom<(u32, Vec<(u32, u64)>)> for Hits {
-    type Error = &'static str;
+impl<'de> Deserialize<'de> for Hits {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_bytes(Packed)
+    }
+}
 
-    fn try_from((bins, hit): (u32, Vec<(u32, u64)>)) -> Result<Self, Self::Error> {
-        let rises = hit.is_sorted_by(|(bin, _), (next, _)| bin < next);
-        if bins > MOST || !rises || hit.last().is_some_and(|(bin, _)| *bin >= bins) {
-            return Err("the bins of a case are out of order or too many");
+struct Packed;
+
+impl Visitor<'_> for Packed {
+    type Value = Hits;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the hits of a case")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Hits, E> {
+        Hits::unpack(bytes).ok_or_else(|| E::custom("the bins of a case are too many"))
+    }
+}
+
+impl Hits {
+    fn pack(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(4 + 3 * self.hit.len());
+        let mut push = |mut number: u64| {
+            while number >= 0x80 {
+                bytes.push(number as u8 | 0x80);
+                number >>= 7;
+            }
+            bytes.push(number as u8);
+        };
+        push(self.bins.into());
+        let mut before = 0;
+        for (bin, count) in &self.hit {
+            push((*bin - before).into());
+            push(*count);
+            before = *bin;
         }
-        Ok(Self { bins, hit })
+        bytes
+    }
+
+    fn unpack(bytes: &[u8]) -> Option<Self> {
+        let mut left = bytes.iter();
+        let mut next = || {
+            let (mut number, mut bit) = (0u64, 0);
+            loop {
+                let byte = *left.next()?;
+                number |= u64::from(byte & 0x7f).checked_shl(bit)?;
+                bit += 7;
+                if byte < 0x80 {
+                    return Some(number);
+                }
+            }
+        };
+        let bins = next().filter(|bins| *bins <= MOST)?;
+        let (mut hit, mut bin) = (Vec::new(), 0u64);
+        while let Some(gap) = next() {
+            // Only the first bin may be 0.
+            bin = bin.checked_add(gap).filter(|_| gap > 0 || hit.is_empty())?;
+            let count = next().filter(|_| bin < bins)?;
+            hit.push((bin as u32, count));
+        }
+        Some(Self { bins: bins as u32, hit })
     }
 }
 
@@ -74,13 +130,14 @@ mod tests {
         (counts[0], counts[7], counts[399]) = (3, 1 << 40, 1);
         let hits = Hits::of(&counts);
         let bytes = postcard::to_stdvec(&hits).unwrap();
-        // 2 for the length, 1 for how many, then bin and count: 1 + 1, 1 + 6, 2 + 1.
-        assert_eq!(bytes.len(), 3 + 2 + 7 + 3);
+        // 1 for how many bytes, 2 for the bins, then gap and count: 1 + 1, 1 + 6, 2 + 1.
+        assert_eq!(bytes.len(), 1 + 2 + 2 + 7 + 3);
         assert_eq!(postcard::from_bytes(&bytes), Ok(hits.clone()));
         assert_eq!([hits.count(6), hits.count(7), hits.count(400)], [0, 1 << 40, 0]);
-        // A length of 1 and a bin with the number 1; falling bins; a list that no memory holds.
-        for bad in [&[1, 1, 1, 5][..], &[9, 2, 3, 1, 2, 1], &[0xff, 0xff, 0xff, 0xff, 0x0f, 0]] {
-            assert!(postcard::from_bytes::<Hits>(bad).is_err());
+        // A bin beyond the last one, a bin twice, a bin without a count, a number of 70 bits.
+        for bad in [&[1, 5, 1][..], &[9, 2, 1, 0, 1], &[9, 2], &[0xff; 10]] {
+            assert_eq!(Hits::unpack(bad), None);
         }
+        assert_eq!(Hits::unpack(&[0]), Some(Hits::default()));
     }
 }
