@@ -2,7 +2,7 @@
 
 use super::replay::{self, Waves};
 use super::runner::{self, Runner};
-use super::shrink::{self, Progress, ShrinkContext, Shrunk};
+use super::shrink::{self, PlainDrive, PlainStimulus, ShrinkRequest, TypedCandidate};
 use crate::built::Built;
 use crate::driven::DrivenPins;
 use crate::explanation::Explanation;
@@ -10,11 +10,14 @@ use crate::observe::Record;
 use crate::vector::{Origin, Vector, VectorFile, own_profiles};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    Blame, Block, Explain, Golden, Outcome, Profile, Signature, Stimulus, Verdict, Watch,
+    self, Blame, Block, BlockInfo, CaseRng, Drive, Explain, Golden, Outcome, Profile, Rule,
+    Scenario, Signature, Stimulus, Traffic, Verdict, Watch,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use verilated::Pins;
 use zerocopy::IntoBytes;
 
 /// Maximum candidates for a vector whose model ends its process: each needs a process.
@@ -113,36 +116,6 @@ pub trait ShrinkProgress {
 
 impl ShrinkProgress for () {}
 
-/// Converts the smallest stimuli to vectors.
-pub(super) struct Reporter<'a> {
-    pub profile: &'a Profile,
-    pub origin: &'a Origin,
-    pub before: &'a Outcome,
-    pub progress: &'a mut dyn ShrinkProgress,
-}
-
-impl<B: Block> Progress<B> for Reporter<'_> {
-    fn candidate(&mut self, candidates: u64, kept: u64) {
-        self.progress.candidate(candidates, kept);
-    }
-
-    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, candidates: u64) {
-        let Self { profile, origin, before, .. } = *self;
-        self.progress.kept(&|| {
-            let (stimulus, outcome) = (stimulus.clone(), outcome.clone());
-            let best = Shrunk {
-                stimulus,
-                outcome,
-                any: Vec::new(),
-                candidates,
-                is_smaller: true,
-                out_of_budget: true,
-            };
-            ShrunkVector::new(profile, origin.clone(), before, best)
-        });
-    }
-}
-
 /// The result of a replay.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replayed {
@@ -155,10 +128,16 @@ pub struct Replayed {
 }
 
 impl Replayed {
+    fn new(outcome: Outcome, recorded: Option<&Verdict>, rules: &[Rule]) -> Self {
+        let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
+        let rules = rules.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
+        let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
+        Self { outcome, is_recorded, rules }
+    }
+
     /// A replay with only a verdict.
     pub fn lost(verdict: Verdict, recorded: Option<&Verdict>) -> Self {
-        let is_recorded = recorded.map(|recorded| verdict == *recorded);
-        Self { outcome: Outcome::without_cycles(verdict), is_recorded, rules: BTreeMap::new() }
+        Self::new(Outcome::without_cycles(verdict), recorded, &[])
     }
 }
 
@@ -175,30 +154,74 @@ pub struct ShrunkVector {
     pub out_of_budget: bool,
 }
 
-impl ShrunkVector {
-    /// Converts the result of shrinking to a vector.
-    pub(super) fn new<B: Block>(
-        profile: &Profile,
-        mut origin: Origin,
-        before: &Outcome,
-        shrunk: Shrunk<B>,
-    ) -> Result<Self, Error> {
-        let Shrunk { stimulus, outcome, candidates, out_of_budget, .. } = shrunk;
-        origin.any = shrunk.any;
-        // Update the description to the new verdict.
-        origin.about =
-            origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
-        let recorded = Some(outcome.verdict.clone());
-        let text = Vector::new(profile, origin, stimulus, recorded).to_text()?;
-        Ok(Self { text, outcome, candidates, out_of_budget })
-    }
-}
-
 /// A vector of a block.
 #[derive(Debug)]
 pub struct TypedVector<B: Block> {
     path: PathBuf,
     vector: Vector<B>,
+}
+
+/// A candidate for a smaller stimulus.
+struct ShrinkCandidate<'a, B: Block> {
+    profile: &'a Profile,
+    scenarios: Vec<Scenario<B::Weights>>,
+    /// Runs a stimulus. `None` if that is impossible.
+    run: &'a mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
+    watch: &'a Watch,
+    stimulus: Stimulus<B>,
+}
+
+impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
+    fn replace(&mut self, stimulus: &PlainStimulus) -> bool {
+        let drive = match &stimulus.drive {
+            PlainDrive::Traffic(json) => B::Traffic::deserialize(json).map(Drive::Traffic),
+            PlainDrive::Cycles(cycles) => {
+                Ok(Drive::Cycles(cycles.iter().map(|pins| B::Inputs::of_bytes(pins)).collect()))
+            }
+        };
+        let Ok(drive) = drive else { return false };
+        self.stimulus = Stimulus { before_reset: stimulus.before_reset, drive };
+        true
+    }
+
+    fn plain(&self) -> Result<PlainStimulus, Error> {
+        let Stimulus { before_reset, drive } = &self.stimulus;
+        let drive = match drive {
+            Drive::Traffic(traffic) => PlainDrive::Traffic(
+                serde_json::to_value(traffic)
+                    .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?,
+            ),
+            Drive::Cycles(cycles) => {
+                PlainDrive::Cycles(cycles.iter().map(|pins| pins.as_bytes().into()).collect())
+            }
+        };
+        Ok(PlainStimulus { before_reset: *before_reset, drive })
+    }
+
+    fn run(&mut self) -> Option<Outcome> {
+        let is_legal = match &self.stimulus.drive {
+            Drive::Traffic(traffic) => traffic.check().is_ok(),
+            Drive::Cycles(cycles) => !cycles.is_empty(),
+        };
+        if is_legal { (self.run)(&self.stimulus) } else { None }
+    }
+
+    fn is_completed(&self) -> bool {
+        let golden = harness::run_golden(&self.stimulus, &self.profile.parameters, self.watch);
+        golden.verdict == Verdict::Match
+    }
+
+    fn draw(&self, scenario: usize, packets: u32, rng: &mut CaseRng) -> Option<Value> {
+        let weights = &self.scenarios[scenario].weights;
+        match B::stimulus(weights, &self.profile.parameters, packets, rng).drive {
+            Drive::Traffic(traffic) => serde_json::to_value(traffic).ok(),
+            Drive::Cycles(_) => None,
+        }
+    }
+
+    fn text(&self, origin: Origin, recorded: &Verdict) -> Result<String, Error> {
+        Vector::new(self.profile, origin, self.stimulus.clone(), Some(recorded.clone())).to_text()
+    }
 }
 
 impl<B: Explain> TypedVector<B> {
@@ -207,20 +230,17 @@ impl<B: Explain> TypedVector<B> {
         &self,
         profile: &Profile,
         outcome: &Outcome,
-        tries: ShrinkContext<'_, B>,
+        run: &mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
+        [budget, cost]: [u64; 2],
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
-        let origin = &self.vector.origin;
-        let mut reporter = Reporter { profile, origin, before: outcome, progress };
-        let stimulus = self.vector.stimulus.clone();
-        let parameters = &profile.parameters;
-        let shrunk = shrink::shrink(stimulus, outcome, parameters, tries, watch, &mut reporter)?;
-        if watch.is_cancelled() && !shrunk.is_smaller {
-            // Do not write the unchanged vector again after an interruption.
-            return Err(Error::Interrupted);
-        }
-        ShrunkVector::new(profile, origin.clone(), outcome, shrunk)
+        let Vector { origin, stimulus, .. } = &self.vector;
+        let (info, waits) = (BlockInfo::of::<B>(), B::Traffic::WAITS);
+        let request = ShrinkRequest { info, waits, origin, outcome, budget, cost, watch };
+        let (scenarios, stimulus) = (B::scenarios(), stimulus.clone());
+        let mut first = ShrinkCandidate { profile, scenarios, run, watch, stimulus };
+        shrink::shrink(&request, &mut first, progress)
     }
 
     /// The profile with this name, and its loaded model.
@@ -235,19 +255,6 @@ impl<B: Explain> TypedVector<B> {
         watch.model(|| runner.run(&self.vector.stimulus, watch))
     }
 
-    fn check_fails(&self, outcome: &Outcome) -> Result<(), Error> {
-        if Signature::of(&outcome.verdict).is_none() {
-            let message = "the vector matches, so there is no failure to shrink; name the RTL and \
-                 profile with which it fails";
-            return Err(Error::File {
-                code: codes::NOTHING_FAILS,
-                path: self.path.clone(),
-                message: message.to_owned(),
-            });
-        }
-        Ok(())
-    }
-
     /// Reads a vector.
     pub fn new(file: &VectorFile) -> Result<Self, Error> {
         let vector: Vector<B> = file.parse()?;
@@ -260,11 +267,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
     fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error> {
         let (_, runner) = Self::load(profile, model)?;
         let outcome = self.run(&*runner, watch)?;
-        let recorded = self.vector.recorded.as_ref();
-        let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
-        let rules = B::Golden::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
-        let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
-        Ok(Replayed { outcome, is_recorded, rules })
+        Ok(Replayed::new(outcome, self.vector.recorded.as_ref(), B::Golden::RULES))
     }
 
     fn trace(
@@ -288,11 +291,10 @@ impl<B: Explain> RunVector for TypedVector<B> {
     ) -> Result<ShrunkVector, Error> {
         let (profile, runner) = Self::load(profile, model)?;
         let outcome = self.run(&*runner, watch)?;
-        self.check_fails(&outcome)?;
+        check_fails(&outcome, &self.path)?;
         let mut run = |stimulus: &Stimulus<B>| runner.run(stimulus, watch).ok();
         let cost = runner.cost_of_a_try(budget);
-        let tries = ShrinkContext { run: &mut run, budget, cost };
-        self.smaller(&profile, &outcome, tries, watch, progress)
+        self.smaller(&profile, &outcome, &mut run, [budget, cost], watch, progress)
     }
 
     fn shrink_lost(
@@ -313,8 +315,8 @@ impl<B: Explain> RunVector for TypedVector<B> {
             .filter(|outcome| Signature::of(&outcome.verdict) == Signature::of(lost));
         match outcome {
             Some(outcome) => {
-                let tries = ShrinkContext { run: &mut run, budget, cost: budget / LOST_TRIES };
-                self.smaller(&profile, &outcome, tries, watch, progress)
+                let costs = [budget, budget / LOST_TRIES];
+                self.smaller(&profile, &outcome, &mut run, costs, watch, progress)
             }
             None if watch.is_cancelled() => Err(Error::Interrupted),
             None => Err(Error::Lost(
@@ -367,4 +369,18 @@ impl<B: Explain> RunVector for TypedVector<B> {
         };
         Ok(Explanation { any, ..explanation })
     }
+}
+
+/// Checks that a vector has a failure to shrink.
+fn check_fails(outcome: &Outcome, path: &Path) -> Result<(), Error> {
+    if Signature::of(&outcome.verdict).is_none() {
+        let message = "the vector matches, so there is no failure to shrink; name the RTL and \
+             profile with which it fails";
+        return Err(Error::File {
+            code: codes::NOTHING_FAILS,
+            path: path.to_owned(),
+            message: message.to_owned(),
+        });
+    }
+    Ok(())
 }
