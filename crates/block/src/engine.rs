@@ -21,7 +21,7 @@ use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Watch, scenario_from,
 };
-pub use query::{CaseVector, Query, RawVector, driven};
+pub use query::{CaseVector, Query, RawVector};
 pub use replay::Waves;
 pub use runner::PROGRAMS;
 use schemars::SchemaGenerator;
@@ -135,14 +135,13 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
         let scenarios = serde_json::from_str(&opening.scenarios).map_err(|error| {
             Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
         })?;
-        let load = |(name, model): &(String, Built)| {
+        let mut cases = Cases { scenarios, profiles: Vec::new(), packets: opening.packets };
+        let mut runners = Vec::new();
+        for (name, model) in &opening.models {
             let profile = profile::<B>(name)?;
-            let runner = runner::load::<B>(&profile, model)?;
-            Ok((profile, runner))
-        };
-        let loaded = opening.models.iter().map(load).collect::<Result<Vec<_>, Error>>()?;
-        let (profiles, runners) = loaded.into_iter().unzip();
-        let cases = Cases { scenarios, profiles, packets: opening.packets };
+            runners.push(runner::load::<B>(&profile, model)?);
+            cases.profiles.push(profile);
+        }
         Ok(Box::new(LoadedModels::<B> { cases, runners }))
     }
 

@@ -361,13 +361,12 @@ impl<B: Explain> RunVector for TypedVector<B> {
         watch: &Watch,
     ) -> Result<Explanation, Error> {
         let runner = Self::load(profile, model)?.1;
-        let explanation = runner.explain(&self.vector.stimulus, observed, watch)?;
+        let mut explanation = runner.explain(&self.vector.stimulus, observed, watch)?;
         // Without the failure, the values were never drawn again.
-        let any = match explanation.signature {
-            Some(_) => self.vector.origin.any.clone(),
-            None => Vec::new(),
-        };
-        Ok(Explanation { any, ..explanation })
+        if explanation.signature.is_some() {
+            explanation.any.clone_from(&self.vector.origin.any);
+        }
+        Ok(explanation)
     }
 }
 
