@@ -155,17 +155,10 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
 /// # Errors
 /// [`Error::Usage`] if there is none.
 pub fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
-    let found = Profile::parse(name, B::PROFILES);
-    let found = found.map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, error.to_string()))?;
-    found.into_iter().next().ok_or_else(|| {
-        Error::Usage(
-            codes::UNKNOWN_PROFILE,
-            format!(
-                "no profile has the name \
-             `{name}`"
-            ),
-        )
-    })
+    let unknown = |message| Error::Usage(codes::UNKNOWN_PROFILE, message);
+    let found = Profile::parse(name, B::PROFILES).map_err(|error| unknown(error.to_string()))?;
+    let first = found.into_iter().next();
+    first.ok_or_else(|| unknown(format!("no profile has the name `{name}`")))
 }
 
 /// The profile with this name, and its model.

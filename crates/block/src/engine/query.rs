@@ -144,7 +144,7 @@ pub fn driven<B: Block>(recording: &Recording<'_, B>, before_reset: BeforeReset)
 }
 
 /// The bytes of the pins of each cycle.
-fn bytes<P: verilated::Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
+pub fn bytes<P: verilated::Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
     cycles.iter().map(|pins| pins.as_bytes().to_vec()).collect()
 }
 

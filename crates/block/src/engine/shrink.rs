@@ -16,7 +16,6 @@ use crate::vector::Origin;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{BlockInfo, CaseRng, Fingerprint, Outcome, Verdict, Watch};
 use serde_json::Value;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 use verilated::BeforeReset;
 
@@ -41,8 +40,8 @@ pub struct PlainStimulus {
 pub enum PlainDrive {
     /// Transactions, as JSON.
     Traffic(Value),
-    /// The bytes of the pins of each cycle. Candidates share those that they do not change.
-    Cycles(Vec<Rc<[u8]>>),
+    /// The bytes of the pins of each cycle.
+    Cycles(Vec<Vec<u8>>),
 }
 
 /// A candidate in the types of its block.

@@ -1,5 +1,6 @@
 //! Operations on vectors: replay, shrink, explain, blame and export.
 
+use super::query::bytes;
 use super::replay::{self, Waves};
 use super::runner::{self, Runner};
 use super::shrink::{self, PlainDrive, PlainStimulus, ShrinkRequest, TypedCandidate};
@@ -191,9 +192,7 @@ impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
                 serde_json::to_value(traffic)
                     .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?,
             ),
-            Drive::Cycles(cycles) => {
-                PlainDrive::Cycles(cycles.iter().map(|pins| pins.as_bytes().into()).collect())
-            }
+            Drive::Cycles(cycles) => PlainDrive::Cycles(bytes(cycles)),
         };
         Ok(PlainStimulus { before_reset: *before_reset, drive })
     }
@@ -372,14 +371,11 @@ impl<B: Explain> RunVector for TypedVector<B> {
 
 /// Checks that a vector has a failure to shrink.
 fn check_fails(outcome: &Outcome, path: &Path) -> Result<(), Error> {
-    if Signature::of(&outcome.verdict).is_none() {
-        let message = "the vector matches, so there is no failure to shrink; name the RTL and \
-             profile with which it fails";
-        return Err(Error::File {
-            code: codes::NOTHING_FAILS,
-            path: path.to_owned(),
-            message: message.to_owned(),
-        });
+    if Signature::of(&outcome.verdict).is_some() {
+        return Ok(());
     }
-    Ok(())
+    let message = "the vector matches, so there is no failure to shrink; name the RTL and profile \
+         with which it fails";
+    let (path, message) = (path.to_owned(), message.to_owned());
+    Err(Error::File { code: codes::NOTHING_FAILS, path, message })
 }

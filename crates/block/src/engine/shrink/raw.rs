@@ -7,7 +7,6 @@
 use super::{PlainDrive, ShrinkSearch};
 use cosim_harness::harness::{BlockInfo, Verdict};
 use std::ops::Range;
-use std::rc::Rc;
 use verilated::Port;
 
 /// Some bits of a port in one cycle.
@@ -20,7 +19,6 @@ struct PortBits {
 
 /// Shrinks the search's best stimulus.
 pub fn shrink(search: &mut ShrinkSearch<'_>) {
-    let info = search.request.info;
     search.allow(2);
     window(search);
     drop_cycles(search);
@@ -29,9 +27,9 @@ pub fn shrink(search: &mut ShrinkSearch<'_>) {
         search.allow(2);
         idle_ports(search);
         search.allow(2);
-        clear(search, pieces(search, &|port| std::iter::once(0..port.width).collect()));
+        clear(search, pieces(search, |_, port| std::iter::once(0..port.width).collect()));
         search.allow(2);
-        clear(search, pieces(search, &|port| fields_of(info, port)));
+        clear(search, pieces(search, fields_of));
         search.allow(2);
         clear_halves(search);
         search.reserve = 0;
@@ -43,7 +41,7 @@ pub fn shrink(search: &mut ShrinkSearch<'_>) {
     }
 }
 
-fn cycles<'a>(search: &'a ShrinkSearch<'_>) -> &'a [Rc<[u8]>] {
+fn cycles<'a>(search: &'a ShrinkSearch<'_>) -> &'a [Vec<u8>] {
     match &search.best.drive {
         PlainDrive::Cycles(cycles) => cycles,
         PlainDrive::Traffic(_) => &[],
@@ -51,7 +49,7 @@ fn cycles<'a>(search: &'a ShrinkSearch<'_>) -> &'a [Rc<[u8]>] {
 }
 
 /// Runs a candidate. If it fails, also removes the cycles after the failure.
-fn attempt(search: &mut ShrinkSearch<'_>, candidate: Vec<Rc<[u8]>>) -> bool {
+fn attempt(search: &mut ShrinkSearch<'_>, candidate: Vec<Vec<u8>>) -> bool {
     // Copying a cycle costs less than running it.
     search.pay(candidate.len() as u64 / 4);
     if search.is_over() || !search.judge_drive(PlainDrive::Cycles(candidate), |_| true) {
@@ -123,11 +121,16 @@ fn idle_ports(search: &mut ShrinkSearch<'_>) {
 }
 
 /// The non-zero parts of every port in every cycle.
-fn pieces(search: &ShrinkSearch<'_>, parts: &dyn Fn(&Port) -> Vec<Range<u32>>) -> Vec<PortBits> {
+fn pieces(
+    search: &ShrinkSearch<'_>,
+    parts: fn(&BlockInfo, &Port) -> Vec<Range<u32>>,
+) -> Vec<PortBits> {
+    let info = search.request.info;
     let mut found = Vec::new();
-    let inputs = search.request.info.inputs.iter();
-    let parts: Vec<(&'static Port, Range<u32>)> =
-        inputs.flat_map(|port| parts(port).into_iter().map(move |bits| (port, bits))).collect();
+    let inputs = info.inputs.iter();
+    let parts: Vec<(&'static Port, Range<u32>)> = inputs
+        .flat_map(|port| parts(info, port).into_iter().map(move |bits| (port, bits)))
+        .collect();
     for (cycle, pins) in cycles(search).iter().enumerate() {
         let pieces = parts.iter().map(|(port, bits)| PortBits { cycle, port, bits: bits.clone() });
         found.extend(pieces.filter(|piece| is_set(pins, piece)));
@@ -174,8 +177,7 @@ fn clear(search: &mut ShrinkSearch<'_>, pieces: Vec<PortBits>) {
 
 /// Clears halves of the remaining fields, down to single bits.
 fn clear_halves(search: &mut ShrinkSearch<'_>) {
-    let info = search.request.info;
-    let mut left = pieces(search, &|port| fields_of(info, port));
+    let mut left = pieces(search, fields_of);
     while let Some(piece) = left.pop() {
         if search.is_over() {
             return;
@@ -187,10 +189,8 @@ fn clear_halves(search: &mut ShrinkSearch<'_>) {
         let middle = start + (end - start) / 2;
         for bits in [start..middle, middle..end] {
             let half = PortBits { bits, ..piece.clone() };
-            let is_there = |search: &ShrinkSearch<'_>| {
-                cycles(search).get(half.cycle).is_some_and(|pins| is_set(pins, &half))
-            };
-            if is_there(search) && !clear_group(search, std::slice::from_ref(&half)) {
+            let is_there = cycles(search).get(half.cycle).is_some_and(|pins| is_set(pins, &half));
+            if is_there && !clear_group(search, std::slice::from_ref(&half)) {
                 left.push(half);
             }
         }
@@ -201,23 +201,16 @@ fn clear_halves(search: &mut ShrinkSearch<'_>) {
 fn hold(search: &mut ShrinkSearch<'_>) {
     for cycle in 1..cycles(search).len() {
         for port in search.request.info.inputs {
-            let [.., before, here] = &cycles(search)[..=cycle.min(cycles(search).len() - 1)] else {
-                return;
-            };
-            let piece = PortBits { cycle, port, bits: 0..port.width };
-            if search.is_over() || cycle >= cycles(search).len() {
+            let all = cycles(search);
+            if search.is_over() || cycle >= all.len() {
                 return;
             }
-            let (before, here) = (port.bytes(before), port.bytes(here));
+            let [before, here] = [cycle - 1, cycle].map(|cycle| port.bytes(&all[cycle]));
+            let is_zero = |value: &[u8]| value.iter().all(|byte| *byte == 0);
             // A zero stays.
-            if before != here
-                && is_set(&cycles(search)[cycle], &piece)
-                && before.iter().any(|byte| *byte != 0)
-            {
-                let value = before.to_vec();
-                let mut candidate = cycles(search).to_vec();
-                Rc::make_mut(&mut candidate[cycle])[port.offset..][..value.len()]
-                    .copy_from_slice(&value);
+            if before != here && !is_zero(here) && !is_zero(before) {
+                let mut candidate = all.to_vec();
+                candidate[cycle][port.offset..][..port.size()].copy_from_slice(before);
                 attempt(search, candidate);
             }
         }
@@ -232,7 +225,7 @@ fn clear_group(search: &mut ShrinkSearch<'_>, group: &[PortBits]) -> bool {
     let mut candidate = cycles(search).to_vec();
     for PortBits { cycle, port, bits } in group {
         if let Some(pins) = candidate.get_mut(*cycle) {
-            let bytes = &mut Rc::make_mut(pins)[port.offset..][..port.size()];
+            let bytes = &mut pins[port.offset..][..port.size()];
             for bit in bits.clone() {
                 bytes[bit as usize / 8] &= !(1 << (bit % 8));
             }

@@ -87,7 +87,7 @@ fn is_any(search: &mut ShrinkSearch<'_>, json: &Value, pointer: &str) -> bool {
         }
         search.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * size(json));
         let mut candidate = json.clone();
-        put_value(&mut candidate, pointer, other.clone());
+        put(&mut candidate, pointer, other.clone());
         match search.fails_alike(PlainDrive::Traffic(candidate)) {
             None => {}
             Some(false) => return false,
@@ -111,17 +111,14 @@ impl ShrinkSearch<'_> {
     /// Looks for 1, 2, 3 or more elements before the failure that fail alone. The cost depends on
     /// the last window tried, not on the whole stimulus.
     fn window(&mut self) {
-        let long: Vec<String> = self
-            .lists_of(Depth::Outer)
-            .into_iter()
-            .filter(|pointer| self.length(pointer) > SHORT)
-            .collect();
-        let Some(main) = long.iter().max_by_key(|pointer| self.length(pointer)).cloned() else {
+        let mut others = self.lists_of(Depth::Outer);
+        others.retain(|pointer| self.length(pointer) > SHORT);
+        let Some(main) = others.iter().max_by_key(|pointer| self.length(pointer)).cloned() else {
             return;
         };
         // The last element taken, and the one waiting after it.
         let end = self.length(&main).min(self.outcome.packets as usize + 1);
-        let others: Vec<String> = long.into_iter().filter(|pointer| *pointer != main).collect();
+        others.retain(|pointer| *pointer != main);
         let PlainDrive::Traffic(json) = &mut self.best.drive else { return };
         let mut whole = json.take();
         // Separate the long lists from the rest of the stimulus.
@@ -139,13 +136,10 @@ impl ShrinkSearch<'_> {
                     continue;
                 }
                 let mut candidate = whole.clone();
-                put(&mut candidate, &main, elements[end - width..end].to_vec());
+                put(&mut candidate, &main, elements[end - width..end].into());
                 for (pointer, list) in others.iter().zip(&other_lists) {
-                    put(
-                        &mut candidate,
-                        pointer,
-                        if with_others { list.clone() } else { Vec::new() },
-                    );
+                    let list = if with_others { list.clone() } else { Vec::new() };
+                    put(&mut candidate, pointer, Value::Array(list));
                 }
                 if self.attempt(candidate) {
                     found = true;
@@ -155,9 +149,9 @@ impl ShrinkSearch<'_> {
             width += 1 + width / 3;
         }
         if !found {
-            put(&mut whole, &main, elements);
+            put(&mut whole, &main, Value::Array(elements));
             for (pointer, list) in others.iter().zip(other_lists) {
-                put(&mut whole, pointer, list);
+                put(&mut whole, pointer, Value::Array(list));
             }
             self.best.drive = PlainDrive::Traffic(whole);
         }
@@ -202,8 +196,8 @@ impl ShrinkSearch<'_> {
             return false;
         };
         let mut candidate = json.clone();
-        put(&mut candidate, pointer, choose(&list));
-        put(json, pointer, list);
+        put(&mut candidate, pointer, Value::Array(choose(&list)));
+        put(json, pointer, Value::Array(list));
         self.attempt(candidate)
     }
 
@@ -424,11 +418,8 @@ impl ShrinkSearch<'_> {
     /// list defines the inputs and another the expected effect, neither can be lowered alone.
     fn lower_together(&mut self) {
         let waits = self.request.waits;
-        let pointers: Vec<String> = self
-            .values_of(&|name| !is_wait(waits, name))
-            .into_iter()
-            .filter(|pointer| pointer[1..].contains('/'))
-            .collect();
+        let mut pointers = self.values_of(&|name| !is_wait(waits, name));
+        pointers.retain(|pointer| pointer[1..].contains('/'));
         if pointers.len() > PAIRED {
             return;
         }
@@ -490,12 +481,8 @@ fn are_alike(first: &str, second: &str) -> bool {
     name(first) == name(second) && list(first) != list(second)
 }
 
-/// Replaces the list at a pointer.
-fn put(json: &mut Value, pointer: &str, list: Vec<Value>) {
-    put_value(json, pointer, Value::Array(list));
-}
-
-fn put_value(json: &mut Value, pointer: &str, value: Value) {
+/// Replaces the value at a pointer.
+fn put(json: &mut Value, pointer: &str, value: Value) {
     if let Some(place) = json.pointer_mut(pointer) {
         *place = value;
     }
