@@ -242,11 +242,9 @@ impl<B: Explain> TypedVector<B> {
         shrink::shrink(&request, &mut first, progress)
     }
 
-    /// The profile with this name, and its loaded model.
-    fn load(profile: &str, model: &Built) -> Result<(Profile, Box<dyn Runner<B>>), Error> {
-        let profile = super::profile::<B>(profile)?;
-        let runner = runner::load(&profile, model)?;
-        Ok((profile, runner))
+    /// The loaded model of a profile.
+    fn load(profile: &str, model: &Built) -> Result<Box<dyn Runner<B>>, Error> {
+        runner::load(&super::profile::<B>(profile)?, model)
     }
 
     /// Runs it once.
@@ -264,7 +262,7 @@ impl<B: Explain> TypedVector<B> {
 
 impl<B: Explain> RunVector for TypedVector<B> {
     fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error> {
-        let (_, runner) = Self::load(profile, model)?;
+        let runner = Self::load(profile, model)?;
         let outcome = self.run(&*runner, watch)?;
         Ok(Replayed::new(outcome, self.vector.recorded.as_ref(), B::Golden::RULES))
     }
@@ -277,7 +275,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
         waves: &Waves,
         watch: &Watch,
     ) -> Result<(), Error> {
-        Self::load(profile, model)?.1.trace(&self.vector.stimulus, observed, waves, watch)
+        Self::load(profile, model)?.trace(&self.vector.stimulus, observed, waves, watch)
     }
 
     fn shrink(
@@ -288,11 +286,12 @@ impl<B: Explain> RunVector for TypedVector<B> {
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
-        let (profile, runner) = Self::load(profile, model)?;
+        let runner = Self::load(profile, model)?;
         let outcome = self.run(&*runner, watch)?;
         check_fails(&outcome, &self.path)?;
         let mut run = |stimulus: &Stimulus<B>| runner.run(stimulus, watch).ok();
         let cost = runner.cost_of_a_try(budget);
+        let profile = super::profile::<B>(profile)?;
         self.smaller(&profile, &outcome, &mut run, [budget, cost], watch, progress)
     }
 
@@ -326,7 +325,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
     }
 
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error> {
-        Self::load(profile, model)?.1.judge(&self.vector.stimulus, watch)
+        Self::load(profile, model)?.judge(&self.vector.stimulus, watch)
     }
 
     fn record(
@@ -359,7 +358,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
         observed: &Built,
         watch: &Watch,
     ) -> Result<Explanation, Error> {
-        let runner = Self::load(profile, model)?.1;
+        let runner = Self::load(profile, model)?;
         let mut explanation = runner.explain(&self.vector.stimulus, observed, watch)?;
         // Without the failure, the values were never drawn again.
         if explanation.signature.is_some() {
