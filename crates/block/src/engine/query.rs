@@ -17,6 +17,7 @@ use cosim_harness::harness::{
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use verilated::BeforeReset;
+use zerocopy::IntoBytes;
 
 /// A question about a block. Each variant names its answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -145,7 +146,11 @@ pub fn driven<B: Block>(recording: &Recording<'_, B>, before_reset: BeforeReset)
 
 /// The bytes of the pins of each cycle.
 pub fn bytes<P: verilated::Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
-    cycles.iter().map(|pins| pins.as_bytes().to_vec()).collect()
+    divided(cycles.as_bytes(), size_of::<P>(), cycles.len())
+}
+
+fn divided(bytes: &[u8], size: usize, parts: usize) -> Vec<Vec<u8>> {
+    (0..parts).map(|part| bytes[part * size..][..size].to_vec()).collect()
 }
 
 fn packed(value: &impl Serialize) -> Result<Vec<u8>, Error> {

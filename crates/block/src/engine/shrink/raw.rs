@@ -111,7 +111,7 @@ fn idle_ports(search: &mut ShrinkSearch<'_>) {
     for port in search.request.info.inputs {
         let group: Vec<PortBits> = (0..cycles(search).len())
             .map(|cycle| PortBits { cycle, port, bits: 0..port.width })
-            .filter(|piece| is_set(&cycles(search)[piece.cycle], piece))
+            .filter(|piece| is_set(cycles(search), piece))
             .collect();
         if search.is_over() {
             return;
@@ -131,9 +131,9 @@ fn pieces(
     let parts: Vec<(&'static Port, Range<u32>)> = inputs
         .flat_map(|port| parts(info, port).into_iter().map(move |bits| (port, bits)))
         .collect();
-    for (cycle, pins) in cycles(search).iter().enumerate() {
+    for cycle in 0..cycles(search).len() {
         let pieces = parts.iter().map(|(port, bits)| PortBits { cycle, port, bits: bits.clone() });
-        found.extend(pieces.filter(|piece| is_set(pins, piece)));
+        found.extend(pieces.filter(|piece| is_set(cycles(search), piece)));
     }
     found
 }
@@ -169,8 +169,7 @@ fn clear(search: &mut ShrinkSearch<'_>, pieces: Vec<PortBits>) {
             }
             clear_group(search, group);
         }
-        let best = cycles(search);
-        left.retain(|piece| best.get(piece.cycle).is_some_and(|pins| is_set(pins, piece)));
+        left.retain(|piece| is_set(cycles(search), piece));
         run = (run / 2).min(left.len());
     }
 }
@@ -189,8 +188,7 @@ fn clear_halves(search: &mut ShrinkSearch<'_>) {
         let middle = start + (end - start) / 2;
         for bits in [start..middle, middle..end] {
             let half = PortBits { bits, ..piece.clone() };
-            let is_there = cycles(search).get(half.cycle).is_some_and(|pins| is_set(pins, &half));
-            if is_there && !clear_group(search, std::slice::from_ref(&half)) {
+            if is_set(cycles(search), &half) && !clear_group(search, std::slice::from_ref(&half)) {
                 left.push(half);
             }
         }
@@ -234,7 +232,8 @@ fn clear_group(search: &mut ShrinkSearch<'_>, group: &[PortBits]) -> bool {
     attempt(search, candidate)
 }
 
-fn is_set(pins: &[u8], piece: &PortBits) -> bool {
+fn is_set(cycles: &[Vec<u8>], piece: &PortBits) -> bool {
+    let Some(pins) = cycles.get(piece.cycle) else { return false };
     let bytes = piece.port.bytes(pins);
     piece.bits.clone().any(|bit| bytes[bit as usize / 8] >> (bit % 8) & 1 == 1)
 }
