@@ -7,9 +7,10 @@ use crate::engine::{BlockEngine, Cases, load};
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    Block, Case, Difference, Drive, Dut, Explain, Profile, ResetPin, Scenario, Watch,
+    Block, Case, Difference, Drive, Dut, Explain, Profile, ResetPin, Scenario, Stimulus, Watch,
     first_difference, first_difference_from_power_on,
 };
+use cosim_harness::json;
 use serde::{Deserialize, Serialize};
 use verilated::{BeforeReset, Model, ModelKind, Pins as _};
 use zerocopy::IntoBytes as _;
@@ -81,6 +82,30 @@ pub struct Compared {
     pub recorded: Vec<RecordedInputs>,
 }
 
+impl Compared {
+    /// Adds cases up to the first in which the models differ. `run` runs the case with an index.
+    fn extend(
+        &mut self,
+        count: usize,
+        is_recorded: bool,
+        run: &dyn Fn(usize) -> Result<(RecordedInputs, Option<Difference>), Error>,
+    ) -> Result<(), Error> {
+        for index in 0..count {
+            if self.disagreement.is_some() {
+                break;
+            }
+            let (recorded, difference) = run(index)?;
+            self.cases += 1;
+            let name = recorded.case.clone();
+            if is_recorded || difference.is_some() {
+                self.recorded.push(recorded);
+            }
+            self.disagreement = difference.map(|difference| Disagreement { name, difference });
+        }
+        Ok(())
+    }
+}
+
 /// A block whose models can be compared.
 pub trait CompareBlock {
     /// Compares two models of an RTL. Call it only in a worker.
@@ -123,63 +148,57 @@ pub fn compare<B: Block>(
 ) -> Result<Compared, Error> {
     // A netlist of `mutate` contains mutations; enable none.
     let netlist = netlist.with_mutation(0);
-    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
+    let scenarios: Vec<Scenario<B::Weights>> = json::from_text(&comparison.scenarios)
         .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
-    let mut all = Vec::new();
+    let mut vectors = Vec::new();
     for file in comparison.vectors.iter().filter(|file| file.block == B::NAME) {
         let vector = file.parse::<B>()?;
         let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
         if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
-            all.push((file.path.display().to_string(), vector.stimulus));
+            vectors.push((file.path.display().to_string(), vector.stimulus));
         }
     }
-    let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
-    let mut recorded = Vec::new();
-    let mut ran = 0;
-    for (name, stimulus) in drawn.chain(all) {
+    let create = |before_reset| -> Result<[Recorded<B>; 2], Error> {
+        let left = watch.model(|| rtl.create(before_reset))?;
+        let right = watch.model(|| netlist.create(before_reset))?;
+        Ok([Recorded::new(left, comparison.recorded_outputs), Recorded::new(right, 0)])
+    };
+    let run = |name: &str, stimulus: &Stimulus<B>| -> Result<_, Error> {
         // A random seed selects the bits of a register by its name, and the netlist has other
         // names.
         let before_reset = match stimulus.before_reset {
             BeforeReset::Random(_) => BeforeReset::Zeros,
             given => given,
         };
-        let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
-        let count = comparison.recorded_outputs;
-        let (mut left, mut right) = (Recorded::new(left?, count), Recorded::new(right?, 0));
+        let [mut left, mut right] = create(before_reset)?;
         let duts = [&mut left, &mut right];
         let difference =
-            first_difference(&stimulus, &profile.parameters, duts, comparison.first, watch);
-        ran += 1;
-        if comparison.is_recorded || difference.is_some() {
-            let is_raw = matches!(stimulus.drive, Drive::Cycles(_));
-            recorded.push(left.recorded(&name, is_raw));
-        }
-        if let Some(difference) = difference {
-            let disagreement = Some(Disagreement { name, difference });
-            return Ok(Compared { disagreement, cases: ran, recorded });
-        }
-    }
-    let Some(random) = comparison.from_power_on else {
-        return Ok(Compared { disagreement: None, cases: ran, recorded });
+            first_difference(stimulus, &profile.parameters, duts, comparison.first, watch);
+        Ok((left.recorded(name, matches!(stimulus.drive, Drive::Cycles(_))), difference))
     };
-    let reset = B::RESET.map(ResetPin::name_and_level);
-    for run in 0..random.runs {
-        let pins = pins::random(B::Inputs::PORTS, size_of::<B::Inputs>(), reset, random, run);
-        let before_reset = BeforeReset::Random(random.seed.wrapping_add(run));
-        let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
-        let mut left = Recorded::new(left?, comparison.recorded_outputs);
-        let mut right = Recorded::new(right?, 0);
-        let difference =
-            first_difference_from_power_on::<B, _>(&pins, [&mut left, &mut right], watch);
-        let name = format!("random pins {run}");
-        recorded.push(left.recorded(&name, true));
-        if let Some(difference) = difference {
-            let disagreement = Some(Disagreement { name, difference });
-            return Ok(Compared { disagreement, cases: ran, recorded });
-        }
+    let mut compared = Compared::default();
+    compared.extend(comparison.cases.len(), comparison.is_recorded, &|index| {
+        let case = &comparison.cases[index];
+        run(&case.name, &cases.stimulus(case))
+    })?;
+    compared.extend(vectors.len(), comparison.is_recorded, &|index| {
+        let (name, stimulus) = &vectors[index];
+        run(name, stimulus)
+    })?;
+    let ran = compared.cases;
+    if let Some(random) = comparison.from_power_on {
+        let reset = B::RESET.map(ResetPin::name_and_level);
+        compared.extend(random.runs as usize, true, &|index| {
+            let run = index as u32;
+            let pins = pins::random(B::Inputs::PORTS, size_of::<B::Inputs>(), reset, random, run);
+            let [mut left, mut right] = create(BeforeReset::Random(random.seed.wrapping_add(run)))?;
+            let duts = [&mut left, &mut right];
+            let difference = first_difference_from_power_on::<B, _>(&pins, duts, watch);
+            Ok((left.recorded(&format!("random pins {run}"), true), difference))
+        })?;
     }
-    Ok(Compared { disagreement: None, cases: ran, recorded })
+    Ok(Compared { cases: ran, ..compared })
 }
 
 /// A model that records its inputs and outputs.

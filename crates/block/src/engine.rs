@@ -21,6 +21,7 @@ use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Watch, scenario_from,
 };
+use cosim_harness::json;
 pub use query::{CaseVector, Query, RawVector};
 pub use replay::Waves;
 pub use runner::PROGRAMS;
@@ -132,7 +133,7 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
     }
 
     fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error> {
-        let scenarios = serde_json::from_str(&opening.scenarios).map_err(|error| {
+        let scenarios = json::from_text(&opening.scenarios).map_err(|error| {
             Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
         })?;
         let mut cases = Cases { scenarios, profiles: Vec::new(), packets: opening.packets };
@@ -173,7 +174,8 @@ fn scenario_in_file<B: Block>(path: &Path, text: &str) -> Result<Scenario<B::Wei
     let is_toml = path.extension().is_some_and(|extension| extension == "toml");
     let scenario: Scenario<B::Weights> = match is_toml {
         true => scenario_from(text).map_err(|error| Error::toml(path, text, None, &error))?,
-        false => serde_json::from_str(text).map_err(|error| Error::json(path, &error))?,
+        false => json::from_text(text)
+            .map_err(|misread| Error::json_at(path, &misread.place, &misread.error))?,
     };
     let simple = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if scenario.name.is_empty() || !scenario.name.chars().all(simple) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The explanation of a failure.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Explanation {
     /// The profile.
     pub fixes: String,
@@ -165,15 +165,7 @@ impl Explanation {
             fixes: profile.name.to_string(),
             sentence: format!("The case failed: {verdict}."),
             signature: Signature::of(verdict).map(|signature| signature.to_string()),
-            judgement: None,
-            differences: Vec::new(),
-            golden: None,
-            rtl: None,
-            in_flight: Vec::new(),
-            any: Vec::new(),
-            inputs: Vec::new(),
-            cycles: Vec::new(),
-            signals: Vec::new(),
+            ..Self::default()
         }
     }
 }

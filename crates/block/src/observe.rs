@@ -1,29 +1,35 @@
 //! Observes a DUT: waveforms of both models, and the cycles around an event.
 
 use cosim_base::error::Error;
-use cosim_harness::harness::{Block, CycleView, Dut, Golden};
-use std::collections::VecDeque;
+use cosim_harness::harness::{Block, CycleView, Dut, Golden, Rule, RuleSet};
 use std::ops::Range;
 use std::path::Path;
 use verilated::{BeforeReset, Model, ModelKind};
+use zerocopy::IntoBytes;
 
 /// One recorded cycle.
 #[derive(Debug, Clone)]
-pub struct Record<B: Block> {
+pub struct Record {
     /// The cycle.
     pub cycle: u64,
-    /// The inputs.
-    pub inputs: B::Inputs,
-    /// The golden model's outputs.
-    pub expected: B::Outputs,
-    /// The RTL's outputs.
-    pub actual: B::Outputs,
+    /// The bytes of the inputs.
+    pub inputs: Vec<u8>,
+    /// The bytes of the golden model's outputs.
+    pub expected: Vec<u8>,
+    /// The bytes of the RTL's outputs.
+    pub actual: Vec<u8>,
     /// The golden model's state.
     pub state: &'static str,
     /// The golden model's rules.
     pub rules: String,
-    /// The RTL's state register; 0 if the block has none.
-    pub rtl_state: u64,
+    /// The RTL's state register, if the block has one.
+    pub rtl_state: Option<u64>,
+}
+
+/// The names of the rules of a cycle, with `+` between them.
+pub fn rule_names(rules: &[Rule], fired: RuleSet) -> String {
+    let names: Vec<&str> = fired.iter().map(|rule| rules[rule].name).collect();
+    names.join("+")
 }
 
 /// A model with an observing top.
@@ -41,7 +47,7 @@ pub struct Observed<B: Block> {
     rules: String,
     /// Why the model stopped while it received the golden model's values.
     stopped: Option<verilated::Error>,
-    records: VecDeque<Record<B>>,
+    records: Vec<Record>,
     /// Why the trace ended early.
     trace_error: Option<verilated::Error>,
 }
@@ -59,7 +65,7 @@ impl<B: Block> Observed<B> {
         aftermath: u64,
     ) -> Result<Self, Error> {
         let model = kind.create(before_reset)?;
-        let (rules, records) = (String::new(), VecDeque::new());
+        let (rules, records) = (String::new(), Vec::new());
         Ok(Self { model, window, aftermath, rules, stopped: None, records, trace_error: None })
     }
 
@@ -80,7 +86,7 @@ impl<B: Block> Observed<B> {
     ///
     /// # Errors
     /// [`Error::Model`] if the end of the waveform cannot be written.
-    pub fn finish(mut self) -> Result<VecDeque<Record<B>>, Error> {
+    pub fn finish(mut self) -> Result<Vec<Record>, Error> {
         self.model.close_trace()?;
         Ok(self.records)
     }
@@ -117,8 +123,7 @@ impl<B: Block> Dut<B> for Observed<B> {
 
     fn foresee(&mut self, moment: &CycleView<'_, B>) {
         let CycleView { cycle, inputs, expected, state, rules } = moment;
-        let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
-        self.rules = rules.join("+");
+        self.rules = rule_names(B::Golden::RULES, *rules);
         match self.model.observe(*cycle, inputs, expected, state, &self.rules) {
             Ok(()) => self.dump(*cycle),
             Err(error) => self.stopped = Some(error),
@@ -128,15 +133,14 @@ impl<B: Block> Dut<B> for Observed<B> {
     fn observe(&mut self, moment: &CycleView<'_, B>, actual: &B::Outputs) {
         self.dump(moment.cycle);
         if self.window.contains(&moment.cycle) {
-            let rtl_state = self.model.probe();
-            self.records.push_back(Record {
+            self.records.push(Record {
                 cycle: moment.cycle,
-                inputs: *moment.inputs,
-                expected: *moment.expected,
-                actual: *actual,
+                inputs: moment.inputs.as_bytes().to_vec(),
+                expected: moment.expected.as_bytes().to_vec(),
+                actual: actual.as_bytes().to_vec(),
                 state: moment.state,
                 rules: self.rules.clone(),
-                rtl_state,
+                rtl_state: B::STATE_REGISTER.map(|_| self.model.probe()),
             });
         }
     }

@@ -3,16 +3,20 @@
 use crate::rtl::Rtl;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::read_input_text;
+use cosim_harness::harness::raw_pins::{self, RawCycles};
 use cosim_harness::harness::{
-    BeforeResetText, Block, Drive, Overrides, Parameter, Profile, ProfileError, Stimulus,
-    Traffic as _, Verdict, raw_pins,
+    BeforeResetText, Block, BlockInfo, Drive, Explain, Overrides, Parameter, Profile, ProfileError,
+    Stimulus, Traffic as _, TrafficError, Verdict,
 };
+use cosim_harness::json::{self, MisreadText, Tree};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use verilated::BeforeReset;
 
 /// The value of a vector's `format`.
 pub const FORMAT: &str = "cosim-vector";
@@ -28,27 +32,74 @@ const MOST_VALUES: usize = 1 << 26;
 const MOST_OBJECTS: usize = 1 << 23;
 
 /// A vector of a block.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, bound = "")]
+#[derive(Debug, Clone)]
 pub struct Vector<B: Block> {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u64,
-    /// The block's name.
-    pub block: String,
     /// The fixes for the replay: a profile, `all` of them, or a mask.
     pub fixes: String,
     /// RTL parameters that differ from those of `fixes`.
-    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
     pub parameters: Overrides,
     /// The origin of the vector.
     pub origin: Origin,
     /// What drives the block.
     pub stimulus: Stimulus<B>,
-    /// The verdict when it was written; `null` if everything matched.
-    #[serde(deserialize_with = "Option::deserialize")]
+    /// The verdict when it was written; `None` if everything matched.
     pub recorded: Option<Verdict>,
+}
+
+/// The text of a vector, whose stimulus is text, too, or is to be written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VectorText<S> {
+    /// [`FORMAT`].
+    format: String,
+    /// [`VERSION`].
+    version: u64,
+    /// The block's name.
+    block: String,
+    fixes: String,
+    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
+    parameters: Overrides,
+    origin: Origin,
+    stimulus: S,
+    /// `null` if everything matched.
+    #[serde(deserialize_with = "Option::deserialize")]
+    recorded: Option<Verdict>,
+}
+
+/// The text of a stimulus that was read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StimulusText<'a> {
+    #[serde(with = "BeforeResetText", default = "ones")]
+    before_reset: BeforeReset,
+    #[serde(borrow, default)]
+    traffic: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cycles: Option<&'a RawValue>,
+}
+
+/// A stimulus to be written.
+#[derive(Serialize)]
+struct WrittenStimulus<'a> {
+    #[serde(with = "BeforeResetText", skip_serializing_if = "are_ones")]
+    before_reset: BeforeReset,
+    #[serde(flatten)]
+    drive: WrittenDrive<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum WrittenDrive<'a> {
+    Traffic(Tree),
+    Cycles(RawCycles<'a>),
+}
+
+fn are_ones(before_reset: &BeforeReset) -> bool {
+    *before_reset == BeforeReset::Ones
+}
+
+fn ones() -> BeforeReset {
+    BeforeReset::Ones
 }
 
 /// The origin of a vector.
@@ -196,45 +247,118 @@ fn check_values(text: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
+/// A part of the text of a file.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    path: &'a Path,
+    whole: &'a str,
+    part: &'a str,
+    place: &'a str,
+}
+
+impl<'a> Part<'a> {
+    fn inside(self, part: &'a RawValue, place: &'a str) -> Self {
+        Self { part: part.get(), place, ..self }
+    }
+
+    /// Reads the text with line, column and place.
+    fn parse<T: Deserialize<'a>>(self) -> Result<T, Error> {
+        let mut from = serde_json::Deserializer::from_str(self.part);
+        let read = serde_path_to_error::deserialize(&mut from).map_err(|error| {
+            let place = error.path().to_string();
+            self.error(&MisreadText { place, error: error.into_inner() })
+        })?;
+        from.end().map_err(|error| self.error(&MisreadText { place: ".".to_owned(), error }))?;
+        Ok(read)
+    }
+
+    /// An error of the part, with its line and column in the file.
+    fn error(self, misread: &MisreadText) -> Error {
+        let place = match misread.place.as_str() {
+            "." if self.place.is_empty() => ".".to_owned(),
+            "." => self.place.to_owned(),
+            place if self.place.is_empty() || place.starts_with('[') => {
+                format!("{}{place}", self.place)
+            }
+            place => format!("{}.{place}", self.place),
+        };
+        let mut error = Error::json_at(self.path, &place, &misread.error);
+        if let Error::Input { line, column, .. } = &mut error {
+            let offset = self.part.as_ptr().addr() - self.whole.as_ptr().addr();
+            let before = &self.whole[..offset];
+            if *line <= 1 {
+                *column += before.rsplit('\n').next().map_or(0, str::len);
+            }
+            *line = (*line).max(1) + before.matches('\n').count();
+        }
+        error
+    }
+
+    fn wrong(self, message: &str) -> Error {
+        Error::File {
+            code: codes::BAD_VECTOR,
+            path: self.path.to_owned(),
+            message: format!("{}: {message}", self.place),
+        }
+    }
+}
+
+/// A vector whose stimulus is still text.
+type ReadVector<'a> = (VectorText<&'a RawValue>, StimulusText<'a>);
+
+/// Parses all of a vector but its traffic or its cycles.
+fn parse_around<'a>(whole: Part<'a>, block: &str) -> Result<ReadVector<'a>, Error> {
+    let read: VectorText<&RawValue> = whole.parse()?;
+    if read.block != block {
+        let message = format!("is `{}`, expected `{block}`", read.block);
+        return Err(Part { place: "block", ..whole }.wrong(&message));
+    }
+    let part = whole.inside(read.stimulus, "stimulus");
+    let stimulus: StimulusText<'_> = part.parse()?;
+    let message = match (stimulus.traffic, stimulus.cycles) {
+        (None, None) => "missing field `traffic` or `cycles`",
+        (Some(_), Some(_)) => "has both `traffic` and `cycles`, expected one of them",
+        _ => return Ok((read, stimulus)),
+    };
+    Err(part.wrong(message))
+}
+
 /// Parses the text of a vector; `path` is for messages.
 ///
 /// # Errors
 /// As [`VectorFile::parse`].
 pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let vector: Vector<B> =
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let place = error.path().to_string();
-            Error::json_at(path, &place, error.inner())
+    let whole = Part { path, whole: text, part: text, place: "" };
+    let (read, StimulusText { before_reset, traffic, cycles }) = parse_around(whole, B::NAME)?;
+    let mut drive = Drive::Cycles(Vec::new());
+    if let Some(text) = traffic {
+        let part = whole.inside(text, "stimulus.traffic");
+        let traffic: B::Traffic = json::from_text(part.part).map_err(|wrong| part.error(&wrong))?;
+        traffic.check().map_err(|TrafficError { path, message }| {
+            Part { place: &format!("{}.{path}", part.place), ..part }.wrong(&message)
         })?;
-    deserializer.end().map_err(|error| Error::json(path, &error))?;
-    let object = |place: &str, message: String| {
-        Err(Error::File {
-            code: codes::BAD_VECTOR,
-            path: path.to_owned(),
-            message: format!("{place}: {message}"),
-        })
-    };
-    if vector.block != B::NAME {
-        return object("block", format!("is `{}`, expected `{}`", vector.block, B::NAME));
+        drive = Drive::Traffic(traffic);
     }
-    match &vector.stimulus.drive {
-        Drive::Traffic(traffic) => {
-            if let Err(objection) = traffic.check() {
-                let place = format!("stimulus.traffic.{}", objection.path);
-                return object(&place, objection.message);
-            }
+    if let Some(text) = cycles {
+        let part = whole.inside(text, "stimulus.cycles");
+        let cycles: Vec<B::Inputs> =
+            raw_pins::from_text(part.part).map_err(|wrong| part.error(&wrong))?;
+        if cycles.is_empty() {
+            return Err(part.wrong("empty; expected at least one cycle"));
         }
-        Drive::Cycles(cycles) if cycles.is_empty() => {
-            return object("stimulus.cycles", "empty; expected at least one cycle".to_owned());
-        }
-        Drive::Cycles(_) => {}
+        drive = Drive::Cycles(cycles);
     }
-    Ok(vector)
+    let VectorText { fixes, parameters, origin, recorded, .. } = read;
+    Ok(Vector { fixes, parameters, origin, stimulus: Stimulus { before_reset, drive }, recorded })
 }
 
 /// The JSON schema of a block's vectors. Shared types are in `generator`.
-pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
+pub fn schema<B: Explain>(generator: &mut SchemaGenerator) -> Value {
+    let traffic = generator.subschema_for::<B::Traffic>().to_value();
+    schema_around(BlockInfo::of::<B>(), traffic, generator)
+}
+
+fn schema_around(info: &BlockInfo, traffic: Value, generator: &mut SchemaGenerator) -> Value {
     let before_reset = generator.subschema_for::<BeforeResetText>().to_value();
     let object = |name: &str, schema: Value| {
         json!({
@@ -244,21 +368,20 @@ pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
             "additionalProperties": false,
         })
     };
-    let traffic = generator.subschema_for::<B::Traffic>().to_value();
     json!({
-        "title": format!("Vector of block {}", B::NAME),
+        "title": format!("Vector of block {}", info.name),
         "type": "object",
         "properties": {
             "format": { "const": FORMAT },
             "version": { "const": VERSION },
-            "block": { "const": B::NAME },
+            "block": { "const": info.name },
             "fixes": { "type": "string", "pattern": "^([a-z]+|0x[0-9a-f]{1,2})$" },
-            "parameters": parameters_schema(B::PARAMETERS),
+            "parameters": parameters_schema(info.parameters),
             "origin": generator.subschema_for::<Origin>(),
             "stimulus": {
                 "oneOf": [
                     object("traffic", traffic),
-                    object("cycles", raw_pins::schema::<B::Inputs>()),
+                    object("cycles", raw_pins::schema(info.inputs)),
                 ],
             },
             "recorded": { "anyOf": [
@@ -300,9 +423,6 @@ impl<B: Block> Vector<B> {
         recorded: Option<Verdict>,
     ) -> Self {
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            block: B::NAME.to_owned(),
             fixes: profile.base_name().to_owned(),
             // All values are written: profiles and defaults may change, the vector must not.
             parameters: profile.parameters.named(),
@@ -317,20 +437,43 @@ impl<B: Block> Vector<B> {
     /// # Errors
     /// [`Error::VectorTooLarge`] if [`VectorFile::read`] would refuse it.
     pub fn to_text(&self) -> Result<String, Error> {
-        let mut text = BoundedString { bytes: Vec::new(), most: LARGEST as usize };
-        let result = serde_json::to_writer_pretty(&mut text, self);
-        match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
-            Ok(()) if check_values(&text.bytes).is_err() => {
-                Err(Error::VectorTooLarge { most: LARGEST >> 20 })
+        let drive = match &self.stimulus.drive {
+            Drive::Traffic(traffic) => {
+                let text = json::to_text(traffic).map_err(internal)?;
+                WrittenDrive::Traffic(Tree::from_text(&text).map_err(internal)?)
             }
-            Ok(()) => String::from_utf8(text.bytes)
-                .map_err(|e| Error::Environment(codes::INTERNAL, e.to_string())),
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                Err(Error::VectorTooLarge { most: LARGEST >> 20 })
-            }
-            // Every stimulus can be serialized.
-            Err(error) => Err(Error::Environment(codes::INTERNAL, error.to_string())),
+            Drive::Cycles(cycles) => WrittenDrive::Cycles(RawCycles::new(cycles)),
+        };
+        write(&VectorText {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            block: B::NAME.to_owned(),
+            fixes: self.fixes.clone(),
+            parameters: self.parameters.clone(),
+            origin: self.origin.clone(),
+            stimulus: WrittenStimulus { before_reset: self.stimulus.before_reset, drive },
+            recorded: self.recorded.clone(),
+        })
+    }
+}
+
+/// Every stimulus can be written.
+fn internal(error: impl ToString) -> Error {
+    Error::Environment(codes::INTERNAL, error.to_string())
+}
+
+fn write(vector: &VectorText<WrittenStimulus<'_>>) -> Result<String, Error> {
+    let mut text = BoundedString { bytes: Vec::new(), most: LARGEST as usize };
+    let result = serde_json::to_writer_pretty(&mut text, vector);
+    match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
+        Ok(()) if check_values(&text.bytes).is_err() => {
+            Err(Error::VectorTooLarge { most: LARGEST >> 20 })
         }
+        Ok(()) => String::from_utf8(text.bytes).map_err(internal),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            Err(Error::VectorTooLarge { most: LARGEST >> 20 })
+        }
+        Err(error) => Err(internal(error)),
     }
 }
 

@@ -21,6 +21,7 @@
 pub mod as_json;
 pub mod channels;
 pub mod harness;
+pub mod json;
 pub mod value;
 
 // For the macros of this crate.

@@ -7,6 +7,7 @@ use cosim_harness::harness::{
     Block, Case, CaseRng, Drive, Environment, Golden, Parameters, Profile, Scenario, Stimulus,
     Traffic as _, Verdict, bin_name, bins, case_seed, reset_inputs, undriven, unreachable,
 };
+use cosim_harness::json::{self, MisreadText};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -33,11 +34,16 @@ const WRONG_CYCLES: u64 = 2_000;
 
 pub fn scenarios_can_be_read_again<B: Block>() -> Result {
     let unreadable = |scenario: &Scenario<B::Weights>| {
-        let read = serde_json::to_string(scenario)
-            .and_then(|text| serde_json::from_str::<Scenario<B::Weights>>(&text));
+        let read = json::to_text(scenario)
+            .map_err(|error| error.to_string())
+            .and_then(|text| read_scenario::<B>(&text).map_err(|error| error.to_string()));
         read.err().map(|error| format!("scenario {}: {error}", scenario.name))
     };
     CheckFailures::all(B::scenarios().iter().filter_map(unreadable).collect())
+}
+
+fn read_scenario<B: Block>(text: &str) -> std::result::Result<Scenario<B::Weights>, MisreadText> {
+    json::from_text(text)
 }
 
 /// Collects JSON pointers to the numbers in a value.
@@ -71,7 +77,8 @@ fn changed<B: Block>(rng: &mut CaseRng) -> Result<String> {
         return Err(CheckFailures::one(format!("{} has no scenario", B::NAME)));
     }
     let scenario = &scenarios[rng.random_range(0..scenarios.len())];
-    let mut json = serde_json::to_value(scenario)
+    let mut json: Value = json::to_text(scenario)
+        .and_then(|text| serde_json::from_str(&text))
         .map_err(|error| CheckFailures::one(format!("scenario {}: {error}", scenario.name)))?;
     let mut places = Vec::new();
     numbers(&json["weights"], "/weights", &mut places);
@@ -107,7 +114,7 @@ pub fn weights_draw_legal_stimulus<B: Block>() -> Result {
     while read < CHANGED && unreadable < UNREADABLE {
         // Parse from text, as from a file.
         let text = changed::<B>(&mut rng)?;
-        let Ok(scenario) = serde_json::from_str::<Scenario<B::Weights>>(&text) else {
+        let Ok(scenario) = read_scenario::<B>(&text) else {
             unreadable += 1;
             continue;
         };
@@ -254,14 +261,13 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
         Case::of_run(SEED, B::NAME, place, profile, scenario, place / columns)
     };
     let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
-    let reason = |bin: usize| unreachable::<B>(bin, &profile.parameters);
-    let reasons: Vec<bool> = (0..bins::<B>()).map(|bin| reason(bin).is_some()).collect();
-    let mut hits = vec![0; reasons.len()];
+    let reasons = unreachable::<B>(&profile.parameters);
+    let mut hits = vec![0; bins::<B>()];
     let mut wrong = Vec::new();
     for place in 0..columns * B::CASES {
         let case = case(place);
         // Run every scenario at least once, even if the first ones hit everything.
-        let all_hit = (0..hits.len()).all(|bin| reasons[bin] || hits[bin] > 0);
+        let all_hit = (0..hits.len()).all(|bin| reasons.contains_key(&bin) || hits[bin] > 0);
         if all_hit && place >= columns {
             break;
         }
@@ -277,7 +283,7 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
             hits[bin] += more;
         }
     }
-    let missed = (0..hits.len()).filter(|bin| !reasons[*bin] && hits[*bin] == 0);
+    let missed = (0..hits.len()).filter(|bin| !reasons.contains_key(bin) && hits[*bin] == 0);
     wrong.extend(missed.map(|bin| {
         let (profile, name) = (&profile.name, bin_name::<B>(bin));
         format!("profile {profile}: no case of a default run hits `{name}`")

@@ -5,8 +5,8 @@ use crate::built::Built;
 use crate::driven::check_cycle_exact;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    self, Block, CaseRng, Drive, Environment, Explain, Golden, Parameters, Profile, Recording,
-    Scenario, Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
+    self, Block, CaseRng, Drive, Environment, Explain, Golden, Outcome, Parameters, Profile,
+    Recording, Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
 };
 use rand::SeedableRng;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -17,7 +17,7 @@ use std::time::Duration;
 use verilated::{BatchEnd, BeforeReset, ModelKind};
 
 /// Number of measured cases, small enough for their inputs to stay in the cache.
-const CASES: u64 = 8;
+const CASES: usize = 8;
 /// Packets per case.
 const PACKETS: u32 = 64;
 /// Rounds in which every case is measured in each way. Ratios are medians over the rounds.
@@ -136,37 +136,44 @@ impl InstructionScope {
     }
 }
 
-/// A case and its recorded golden side.
-struct RecordedCase<'s, B: Block> {
-    seed: u64,
-    stimulus: &'s Stimulus<B>,
-    recording: Recording<'s, B>,
+/// Runs the case with this index and returns the time it took.
+type CaseTimer<'a> = &'a dyn Fn(usize) -> Result<Duration, Error>;
+
+/// The weights of the scenario to measure.
+fn weights<B: Block>() -> Result<B::Weights, Error> {
+    let (block, name) = (B::NAME, B::Weights::BENCH);
+    for scenario in B::scenarios() {
+        if scenario.name == name {
+            return Ok(scenario.weights);
+        }
+    }
+    Err(Error::Usage(
+        codes::UNKNOWN_SCENARIO,
+        format!(
+            "block {block} has no scenario `{name}`; set `Weights::BENCH` to one of its scenarios"
+        ),
+    ))
 }
 
-/// Runs a case and returns the time it took.
-type CaseTimer<'a, B> = Box<dyn Fn(&RecordedCase<'_, B>) -> Result<Duration, Error> + 'a>;
-
-/// Runs a stimulus and returns the time it took.
-type StimulusTimer<'a, B> = &'a dyn Fn(&Stimulus<B>) -> Result<Duration, Error>;
-
-/// The scenario to measure.
-fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
-    let name = B::Weights::BENCH;
-    B::scenarios().into_iter().find(|scenario| scenario.name == name).ok_or_else(|| {
-        let block = B::NAME;
-        Error::Usage(
-            codes::UNKNOWN_SCENARIO,
-            format!(
-                "block {block} has no scenario `{name}`; set `Weights::BENCH` to one of its \
-                 scenarios"
-            ),
-        )
-    })
+/// Draws the stimulus of a measured case.
+fn draw<B: Block>(weights: &B::Weights, parameters: &Parameters, case: usize) -> Stimulus<B> {
+    let mut rng = CaseRng::seed_from_u64(case_seed(case as u64, "bench"));
+    B::stimulus(weights, parameters, PACKETS, &mut rng)
 }
 
-/// The seeds of the measured cases.
-fn seeds() -> impl Iterator<Item = u64> {
-    (0..CASES).map(|index| case_seed(index, "bench"))
+fn stimuli<B: Block>(weights: &B::Weights, parameters: &Parameters) -> Vec<Stimulus<B>> {
+    (0..CASES).map(|case| draw(weights, parameters, case)).collect()
+}
+
+fn recordings<'s, B: Block>(
+    stimuli: &'s [Stimulus<B>],
+    parameters: &Parameters,
+) -> Vec<Recording<'s, B>> {
+    stimuli.iter().map(|stimulus| Recording::new(stimulus, parameters)).collect()
+}
+
+fn cycles<B: Block>(recordings: &[Recording<'_, B>]) -> u64 {
+    recordings.iter().map(|recording| recording.inputs().len() as u64).sum()
 }
 
 /// Runs each part this many times, for counting the instructions of this process. Returns the
@@ -177,31 +184,28 @@ pub fn repeat<B: Block>(
     rounds: [u32; InstructionScope::ALL.len()],
 ) -> Result<u64, Error> {
     let (parameters, watch) = (&profile.parameters, Watch::default());
-    let weights = scenario::<B>()?.weights;
-    let generate =
-        |seed| B::stimulus(&weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed));
-    let stimuli: Vec<Stimulus<B>> = seeds().map(generate).collect();
-    let recordings: Vec<Recording<'_, B>> =
-        stimuli.iter().map(|stimulus| Recording::new(stimulus, parameters)).collect();
-    for (part, rounds) in InstructionScope::ALL.into_iter().zip(rounds) {
+    let stimuli = stimuli::<B>(&weights::<B>()?, parameters);
+    let recordings = recordings(&stimuli, parameters);
+    for (scope, rounds) in InstructionScope::ALL.into_iter().zip(rounds) {
         for _ in 0..rounds {
-            for (stimulus, recording) in stimuli.iter().zip(&recordings) {
+            for case in 0..CASES {
+                let (stimulus, recording) = (&stimuli[case], &recordings[case]);
                 // The golden side alone has no model.
                 let model = || kind.create(BeforeReset::Ones);
-                let verdict = match part {
+                let outcome = match scope {
                     InstructionScope::GoldenSide => {
-                        harness::run_golden(stimulus, parameters, &watch).verdict
+                        harness::run_golden(stimulus, parameters, &watch)
                     }
-                    InstructionScope::Model => recording.run(&mut model()?, &watch).verdict,
+                    InstructionScope::Model => recording.run(&mut model()?, &watch),
                     InstructionScope::LockStep => {
-                        harness::run::<B>(stimulus, parameters, &mut model()?, &watch).verdict
+                        harness::run::<B>(stimulus, parameters, &mut model()?, &watch)
                     }
                 };
-                matches(&verdict)?;
+                matches(&outcome)?;
             }
         }
     }
-    Ok(recordings.iter().map(|recording| recording.inputs().len() as u64).sum())
+    Ok(cycles(&recordings))
 }
 
 /// Measures the model of a profile and the plain one.
@@ -211,71 +215,114 @@ pub fn run<B: Block>(
     plain: ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<BenchReport, Error> {
     check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "cosim bench")?;
-    let parameters = &profile.parameters;
-    let scenario = scenario::<B>()?;
-    let generate = |seed: u64| {
-        B::stimulus(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed))
-    };
-    let seeds: Vec<u64> = seeds().collect();
-    let stimuli: Vec<Stimulus<B>> = seeds.iter().map(|seed| generate(*seed)).collect();
-    let cases: Vec<RecordedCase<'_, B>> = seeds
-        .iter()
-        .zip(&stimuli)
-        .map(|(&seed, stimulus)| RecordedCase {
-            seed,
-            stimulus,
-            recording: Recording::new(stimulus, parameters),
-        })
-        .collect();
-    let cycles: u64 = cases.iter().map(|case| case.recording.inputs().len() as u64).sum();
-
-    let watch = Watch::default();
+    let (parameters, watch) = (&profile.parameters, Watch::default());
+    let weights = weights::<B>()?;
+    let stimuli = stimuli::<B>(&weights, parameters);
+    let recordings = recordings(&stimuli, parameters);
+    let generate = |case| draw::<B>(&weights, parameters, case);
+    let create = || kind.create(BeforeReset::Ones);
     let lock_step = |stimulus: &Stimulus<B>| {
-        let mut model = kind.create(BeforeReset::Ones)?;
-        timed(|| matches(&harness::run::<B>(stimulus, parameters, &mut model, &watch).verdict))
+        let mut model = create()?;
+        timed(&mut || matches(&harness::run(stimulus, parameters, &mut model, &watch)))
     };
-    let uncovered = |stimulus: &Stimulus<B>| {
-        let mut model = kind.create(BeforeReset::Ones)?;
-        timed(|| {
-            let outcome = harness::run_uncovered::<B>(stimulus, parameters, &mut model, &watch);
-            matches(&outcome.verdict)
-        })
+    let covered = |case: usize| lock_step(&stimuli[case]);
+    let uncovered = |case: usize| {
+        let (stimulus, mut model) = (&stimuli[case], create()?);
+        timed(&mut || matches(&harness::run_uncovered(stimulus, parameters, &mut model, &watch)))
     };
-    let whole: [(&'static str, CaseTimer<'_, B>); 5] = [
-        ("bare", Box::new(|case| bare(&plain, case))),
-        ("driven", Box::new(|case| bare(&kind, case))),
-        ("lock-step", Box::new(|case| lock_step(case.stimulus))),
-        ("whole", Box::new(|case| timed(|| lock_step(&generate(case.seed)).map(drop)))),
-        (
-            "reused",
-            Box::new(|case| {
-                let elapsed = timed(|| {
-                    for _ in 0..REUSES {
-                        let mut model = kind.create(BeforeReset::Ones)?;
-                        matches(&case.recording.run(&mut model, &watch).verdict)?;
-                    }
-                    Ok(())
-                });
-                elapsed.map(|elapsed| elapsed / REUSES)
-            }),
-        ),
-    ];
-    let mut ways: Vec<(&'static str, CaseTimer<'_, B>)> = whole.into();
-    ways.extend(parts::<B>(&kind, parameters));
-    ways.push((
-        "generation",
-        Box::new(|case| {
-            timed(|| {
-                black_box(generate(case.seed));
+    let ways: [(&str, CaseTimer<'_>); 12] = [
+        ("bare", &|case| bare(&plain, &recordings[case])),
+        ("driven", &|case| bare(&kind, &recordings[case])),
+        ("lock-step", &covered),
+        ("whole", &|case| timed(&mut || lock_step(&generate(case)).map(drop))),
+        ("reused", &|case| {
+            let elapsed = timed(&mut || {
+                for _ in 0..REUSES {
+                    matches(&recordings[case].run(&mut create()?, &watch))?;
+                }
+                Ok(())
+            });
+            elapsed.map(|elapsed| elapsed / REUSES)
+        }),
+        // Each part of a case alone, on recorded pins.
+        ("model and comparison", &|case| {
+            let (recording, mut model) = (&recordings[case], create()?);
+            let (inputs, expected) = (recording.inputs(), recording.expected());
+            model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
+            timed(&mut || match model.run_batch(inputs, expected, recording.open()) {
+                BatchEnd::Equal => Ok(()),
+                _ => Err(unequal(&"the outputs differ")),
+            })
+        }),
+        ("golden side", &|case| {
+            timed(&mut || matches(&harness::run_golden(&stimuli[case], parameters, &watch)))
+        }),
+        ("  golden model", &|case| {
+            timed(&mut || {
+                let mut golden = B::Golden::new(parameters);
+                let mut outputs = B::Outputs::default();
+                for inputs in recordings[case].inputs() {
+                    black_box(golden.step(inputs, &mut outputs));
+                    black_box(&outputs);
+                }
                 Ok(())
             })
         }),
-    ));
+        ("  environment", &|case| {
+            let Drive::Traffic(traffic) = &stimuli[case].drive else { return Ok(Duration::ZERO) };
+            timed(&mut || {
+                let mut environment = B::Environment::new(traffic, parameters);
+                let mut inputs = B::Inputs::default();
+                for expected in &recordings[case].expected()[1..] {
+                    environment.drive(&mut inputs);
+                    environment.clock(black_box(&inputs), expected);
+                    black_box(environment.finished());
+                }
+                Ok(())
+            })
+        }),
+        ("  scoreboard", &|case| {
+            let Drive::Traffic(traffic) = &stimuli[case].drive else { return Ok(Duration::ZERO) };
+            timed(&mut || {
+                let mut scoreboard = B::Scoreboard::new(traffic, parameters);
+                let pins = recordings[case].inputs().iter().zip(recordings[case].expected());
+                for (inputs, expected) in pins.skip(1) {
+                    let judged = scoreboard.observe(inputs, expected);
+                    black_box(&judged);
+                }
+                Ok(())
+            })
+        }),
+        ("creation", &|_| {
+            timed(&mut || {
+                black_box(create()?);
+                Ok(())
+            })
+        }),
+        ("generation", &|case| {
+            timed(&mut || {
+                black_box(generate(case));
+                Ok(())
+            })
+        }),
+    ];
+    let (names, cycles) = ([B::NAME, B::Weights::BENCH], cycles(&recordings));
+    measure(names, profile, cycles, kind.two_evaluations(), &ways, [&covered, &uncovered])
+}
 
+/// Measures all ways, the first of which is the bare model, and the cost of coverage.
+fn measure(
+    [block, scenario]: [&str; 2],
+    profile: &Profile,
+    cycles: u64,
+    two_evaluations: Option<String>,
+    ways: &[(&str, CaseTimer<'_>)],
+    coverage: [CaseTimer<'_>; 2],
+) -> Result<BenchReport, Error> {
     let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); ways.len()];
     for _ in 0..ROUNDS {
         let mut round = vec![Duration::ZERO; ways.len()];
-        for case in &cases {
+        for case in 0..CASES {
             for ((_, way), total) in ways.iter().zip(&mut round) {
                 *total += way(case)?;
             }
@@ -284,7 +331,7 @@ pub fn run<B: Block>(
             all.push(total.as_secs_f64());
         }
     }
-    let [covered, uncovered] = compare(&cases, [&lock_step, &uncovered])?;
+    let [covered, uncovered] = compare(coverage)?;
     let speed = |way: usize| Speed {
         cycles_per_second: median(rounds[way].iter().map(|seconds| cycles as f64 / seconds)),
         ratio: median(rounds[0].iter().zip(&rounds[way]).map(|(bare, seconds)| bare / seconds)),
@@ -294,11 +341,11 @@ pub fn run<B: Block>(
         nanoseconds: median(rounds[way].iter().map(|seconds| 1e9 * seconds / cycles as f64)),
     };
     Ok(BenchReport {
-        block: B::NAME.to_owned(),
+        block: block.to_owned(),
         fixes: profile.name.to_string(),
-        scenario: scenario.name.clone(),
+        scenario: scenario.to_owned(),
         cycles,
-        two_evaluations: kind.two_evaluations(),
+        two_evaluations,
         bare: speed(0),
         driven: speed(1),
         lock_step: speed(2),
@@ -311,19 +358,16 @@ pub fn run<B: Block>(
     })
 }
 
-/// The seconds of each round for two ways to run the stimuli. The ways alternate, so that both find
+/// The seconds of each round for two ways to run the cases. The ways alternate, so that both find
 /// the same cache state.
-fn compare<B: Block>(
-    cases: &[RecordedCase<'_, B>],
-    ways: [StimulusTimer<'_, B>; 2],
-) -> Result<[Vec<f64>; 2], Error> {
+fn compare(ways: [CaseTimer<'_>; 2]) -> Result<[Vec<f64>; 2], Error> {
     let mut rounds = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS {
         let mut totals = [Duration::ZERO; 2];
-        for case in cases {
-            ways[round % 2](case.stimulus)?;
+        for case in 0..CASES {
+            ways[round % 2](case)?;
             for turn in [round + 1, round] {
-                totals[turn % 2] += ways[turn % 2](case.stimulus)?;
+                totals[turn % 2] += ways[turn % 2](case)?;
             }
         }
         for (all, total) in rounds.iter_mut().zip(totals) {
@@ -336,106 +380,17 @@ fn compare<B: Block>(
 /// The loop that a user would write: recorded inputs, driven from C++.
 fn bare<B: Block>(
     kind: &ModelKind<B::Inputs, B::Outputs>,
-    case: &RecordedCase<'_, B>,
+    recording: &Recording<'_, B>,
 ) -> Result<Duration, Error> {
     let mut model = kind.create(BeforeReset::Ones)?;
-    timed(|| {
-        black_box(model.run_recorded(case.recording.inputs())?);
+    timed(&mut || {
+        black_box(model.run_recorded(recording.inputs())?);
         Ok(())
     })
 }
 
-/// Each part of a case alone, on recorded pins.
-fn parts<'a, B: Block>(
-    kind: &'a ModelKind<B::Inputs, B::Outputs>,
-    parameters: &'a Parameters,
-) -> [(&'static str, CaseTimer<'a, B>); 6] {
-    [
-        (
-            "model and comparison",
-            Box::new(|case| {
-                let mut model = kind.create(BeforeReset::Ones)?;
-                let (inputs, expected) = (case.recording.inputs(), case.recording.expected());
-                model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
-                timed(|| match model.run_batch(inputs, expected, case.recording.open()) {
-                    BatchEnd::Equal => Ok(()),
-                    _ => Err(unequal(&"the outputs differ")),
-                })
-            }),
-        ),
-        (
-            "golden side",
-            Box::new(|case| {
-                timed(|| {
-                    matches(
-                        &harness::run_golden(case.stimulus, parameters, &Watch::default()).verdict,
-                    )
-                })
-            }),
-        ),
-        (
-            "  golden model",
-            Box::new(|case| {
-                timed(|| {
-                    let mut golden = B::Golden::new(parameters);
-                    let mut outputs = B::Outputs::default();
-                    for inputs in case.recording.inputs() {
-                        black_box(golden.step(inputs, &mut outputs));
-                        black_box(&outputs);
-                    }
-                    Ok(())
-                })
-            }),
-        ),
-        (
-            "  environment",
-            Box::new(|case| {
-                let Drive::Traffic(traffic) = &case.stimulus.drive else {
-                    return Ok(Duration::ZERO);
-                };
-                timed(|| {
-                    let mut environment = B::Environment::new(traffic, parameters);
-                    let mut inputs = B::Inputs::default();
-                    for expected in &case.recording.expected()[1..] {
-                        environment.drive(&mut inputs);
-                        environment.clock(black_box(&inputs), expected);
-                        black_box(environment.finished());
-                    }
-                    Ok(())
-                })
-            }),
-        ),
-        (
-            "  scoreboard",
-            Box::new(|case| {
-                let Drive::Traffic(traffic) = &case.stimulus.drive else {
-                    return Ok(Duration::ZERO);
-                };
-                timed(|| {
-                    let mut scoreboard = B::Scoreboard::new(traffic, parameters);
-                    let pins = case.recording.inputs().iter().zip(case.recording.expected());
-                    for (inputs, expected) in pins.skip(1) {
-                        let judged = scoreboard.observe(inputs, expected);
-                        black_box(&judged);
-                    }
-                    Ok(())
-                })
-            }),
-        ),
-        (
-            "creation",
-            Box::new(|_| {
-                timed(|| {
-                    black_box(kind.create(BeforeReset::Ones)?);
-                    Ok(())
-                })
-            }),
-        ),
-    ]
-}
-
 /// The processor time of `work` on this thread, which depends little on the load of the machine.
-fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
+fn timed(work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
     let start = processor_time();
     work()?;
     Ok(processor_time().saturating_sub(start))
@@ -447,7 +402,7 @@ fn processor_time() -> Duration {
     Duration::new(tv_sec.unsigned_abs(), tv_nsec.unsigned_abs() as u32)
 }
 
-fn matches(verdict: &Verdict) -> Result<(), Error> {
+fn matches(Outcome { verdict, .. }: &Outcome) -> Result<(), Error> {
     if *verdict == Verdict::Match { Ok(()) } else { Err(unequal(verdict)) }
 }
 

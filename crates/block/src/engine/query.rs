@@ -14,6 +14,7 @@ use cosim_harness::harness::{
     BeforeResetText, Block, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario,
     Stimulus, Verdict, power_up_inputs,
 };
+use cosim_harness::json;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use verilated::BeforeReset;
@@ -89,7 +90,7 @@ pub struct RawVector {
 /// Answers a question in postcard.
 pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
     match query {
-        Query::Scenario { path, text } => packed(&json(&scenario_in_file::<B>(path, text)?)?),
+        Query::Scenario { path, text } => packed(&to_json(&scenario_in_file::<B>(path, text)?)?),
         Query::Vector(wanted) => packed(&case_vector::<B>(wanted)?),
         Query::RawVector(wanted) => packed(&raw_vector::<B>(wanted)?),
         Query::Check(file) => packed(&TypedVector::<B>::new(file).map(drop)?),
@@ -110,7 +111,7 @@ pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
 
 fn case_vector<B: Explain>(wanted: &CaseVector) -> Result<String, Error> {
     let CaseVector { case, profile: name, scenario, packets, origin, recorded } = wanted;
-    let scenario: Scenario<B::Weights> = serde_json::from_str(scenario).map_err(|error| {
+    let scenario: Scenario<B::Weights> = json::from_text(scenario).map_err(|error| {
         Error::Environment(codes::WORKER_FAILED, format!("a scenario: {error}"))
     })?;
     let profile = profile::<B>(name)?;
@@ -122,7 +123,7 @@ fn case_vector<B: Explain>(wanted: &CaseVector) -> Result<String, Error> {
 
 fn raw_vector<B: Explain>(wanted: &RawVector) -> Result<String, Error> {
     let RawVector { profile: name, cycles, before_reset, origin, recorded } = wanted;
-    let mut cycles: Vec<_> = cycles.iter().map(|bits| mutate::pins::<B>(bits)).collect();
+    let mut cycles = mutate::pins::<B>(cycles);
     // A trace that ends in the cycle in reset, with which each case begins, has no cycles after it,
     // but a vector has one: the inputs stay idle.
     if cycles.is_empty() {
@@ -158,7 +159,6 @@ fn packed(value: &impl Serialize) -> Result<Vec<u8>, Error> {
         .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
 
-fn json(value: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(value)
-        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+fn to_json(value: &impl Serialize) -> Result<String, Error> {
+    json::to_text(value).map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }

@@ -4,7 +4,6 @@ use crate::observe::{Observed, Record};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{self, Blame, Block, Outcome, Profile, Stimulus, Verdict, Watch};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -178,7 +177,7 @@ pub fn record<B: Block>(
     outcome: &Outcome,
     [before, after]: [u64; 2],
     watch: &Watch,
-) -> Result<VecDeque<Record<B>>, Error> {
+) -> Result<Vec<Record>, Error> {
     let end = end_of(outcome);
     let window = end.saturating_sub(before)..end.saturating_add(after + 1);
     let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, after)?;

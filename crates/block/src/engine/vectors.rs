@@ -19,7 +19,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use verilated::Pins;
-use zerocopy::IntoBytes;
 
 /// Maximum candidates for a vector whose model ends its process: each needs a process.
 const LOST_TRIES: u64 = 64;
@@ -341,10 +340,11 @@ impl<B: Explain> RunVector for TypedVector<B> {
         let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
         let whole = [u64::MAX, 0];
         let records = replay::record(stimulus, &profile, &observed, &outcome, whole, watch)?;
-        let bytes = |pins: &dyn Fn(&Record<B>) -> Vec<u8>| records.iter().map(pins).collect();
+        let pins = |record: Record| (record.inputs, record.expected);
+        let (inputs, outputs) = records.into_iter().map(pins).unzip();
         Ok(DrivenPins {
-            inputs: bytes(&|record| record.inputs.as_bytes().to_vec()),
-            outputs: bytes(&|record| record.expected.as_bytes().to_vec()),
+            inputs,
+            outputs,
             open: None,
             before_reset: stimulus.before_reset,
             ends: outcome.verdict,

@@ -5,21 +5,24 @@
 //! bit, or inverts an output bit. Together, the faults of a rule break its effect, its guard and
 //! its constants.
 
+use super::kill::place;
 use crate::driven::check_cycle_exact;
 use crate::engine::Cases;
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_base::text::percent;
 use cosim_harness::harness::{
-    Block, Case, CaseRng, Drive, Dut, Golden, Profile, Recording, Scenario, Stimulus, Verdict,
-    Watch, case_seed, follow, power_up_inputs,
+    Block, BlockInfo, Case, CaseRng, Drive, Dut, Explain, Golden, Outcome, Parameters, Profile,
+    Recording, Scenario, Stimulus, Verdict, Watch, case_seed, follow, power_up_inputs, unreachable,
 };
+use cosim_harness::json;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use verilated::{Error as ModelError, Pins, Port};
 use zerocopy::IntoBytes;
@@ -160,26 +163,25 @@ impl FaultScore {
 }
 
 /// A golden model with a fault, used as a DUT.
-struct Faulty<B: Block> {
+struct Faulty<'k, B: Block> {
     golden: B::Golden,
     rule: usize,
-    kind: Kind,
+    kind: &'k Kind,
     inputs: B::Inputs,
 }
 
 /// Copies `pins` with one bit of a port inverted.
 fn inverted<P: Pins>(pins: &P, port: &str, bit: u32) -> P {
     let mut bytes = pins.as_bytes().to_vec();
-    if let Some(port) = P::PORTS.iter().find(|known| known.name == port) {
-        bytes[port.offset + bit as usize / 8] ^= 1 << (bit % 8);
+    if let Some((byte, mask)) = place(P::PORTS, port, bit) {
+        bytes[byte] ^= mask;
     }
     P::of_bytes(&bytes)
 }
 
-impl<B: Block> Faulty<B> {
-    fn new(profile: &Profile, rule: usize, kind: Kind) -> Self {
-        let golden = B::Golden::new(&profile.parameters);
-        Self { golden, rule, kind, inputs: B::Inputs::new_zeroed() }
+impl<'k, B: Block> Faulty<'k, B> {
+    fn new(parameters: &Parameters, rule: usize, kind: &'k Kind) -> Self {
+        Self { golden: B::Golden::new(parameters), rule, kind, inputs: B::Inputs::new_zeroed() }
     }
 
     /// Whether the rule applies in the current cycle.
@@ -189,17 +191,17 @@ impl<B: Block> Faulty<B> {
 
     /// The inputs that the faulty model reads.
     fn read(&self, inputs: &B::Inputs) -> B::Inputs {
-        match &self.kind {
+        match self.kind {
             Kind::Misreads { port, bit } if self.applies(inputs) => inverted(inputs, port, *bit),
             _ => *inputs,
         }
     }
 }
 
-impl<B: Block> Dut<B> for Faulty<B> {
+impl<B: Block> Dut<B> for Faulty<'_, B> {
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), ModelError> {
         self.golden.show(&self.read(inputs), outputs);
-        if let Kind::Drives { port, bit } = &self.kind
+        if let Kind::Drives { port, bit } = self.kind
             && self.applies(inputs)
         {
             *outputs = inverted(outputs, port, *bit);
@@ -210,7 +212,7 @@ impl<B: Block> Dut<B> for Faulty<B> {
 
     fn edge(&mut self) -> Result<(), ModelError> {
         let inputs = self.inputs;
-        if self.kind != Kind::Skips || !self.applies(&inputs) {
+        if *self.kind != Kind::Skips || !self.applies(&inputs) {
             let read = self.read(&inputs);
             self.golden.edge(&read);
         }
@@ -219,20 +221,21 @@ impl<B: Block> Dut<B> for Faulty<B> {
 }
 
 /// The faults of a profile, or a random selection if the request limits their number.
-fn faults<B: Block>(request: &FaultRequest, profile: &Profile) -> Vec<(usize, Kind)> {
+fn faults(
+    info: &BlockInfo,
+    request: &FaultRequest,
+    unreachable: &BTreeMap<usize, String>,
+) -> Vec<(usize, Kind)> {
     let mut rng = CaseRng::seed_from_u64(case_seed(request.seed, "faults of the golden model"));
-    let reset = B::RESET.map(|pin| pin.name_and_level().0);
+    let reset = info.reset.map(|pin| pin.name_and_level().0);
     let mut all = Vec::new();
-    for rule in 0..B::Golden::RULES.len() {
-        if B::Golden::unreachable(rule, &profile.parameters).is_some() {
-            continue;
-        }
+    for rule in (0..info.rules.len()).filter(|rule| !unreachable.contains_key(rule)) {
         all.push((rule, Kind::Skips));
         let mut bit = |port: &Port| rng.random_range(0..port.width);
-        for port in B::Inputs::PORTS.iter().filter(|port| Some(port.name) != reset) {
+        for port in info.inputs.iter().filter(|port| Some(port.name) != reset) {
             all.push((rule, Kind::Misreads { port: port.name.into(), bit: bit(port) }));
         }
-        for port in B::Outputs::PORTS {
+        for port in info.outputs {
             all.push((rule, Kind::Drives { port: port.name.into(), bit: bit(port) }));
         }
     }
@@ -242,109 +245,125 @@ fn faults<B: Block>(request: &FaultRequest, profile: &Profile) -> Vec<(usize, Ki
     chosen.into_iter().map(|place| all[place].clone()).collect()
 }
 
-/// A stimulus with its name.
-struct NamedStimulus<B: Block> {
-    name: String,
-    stimulus: Stimulus<B>,
+/// A stimulus without the types of its block.
+trait FaultStimulus: Send + Sync {
+    /// Runs the golden model.
+    fn record(&self, parameters: &Parameters) -> Box<dyn FaultRecording + '_>;
 }
 
-/// A stimulus and the golden model's recording of it.
-struct FaultStimulus<'s, B: Block> {
-    name: &'s str,
-    stimulus: &'s Stimulus<B>,
-    recording: Recording<'s, B>,
-}
-
-impl<B: Block> FaultStimulus<'_, B> {
-    /// Whether the rule applies in any cycle.
-    fn hits(&self, rule: usize) -> bool {
-        self.recording.outcome().hits.get(rule).is_some_and(|hits| *hits > 0)
-    }
+/// The golden model's recording of a stimulus, to run the model with a fault on it.
+trait FaultRecording: Send + Sync {
+    /// How the golden model ended.
+    fn outcome(&self) -> &Outcome;
 
     /// Whether an output differs from the golden model's in any cycle.
-    fn differs(&self, mut faulty: Faulty<B>) -> bool {
-        let mut outputs = B::Outputs::new_zeroed();
-        let run = || {
-            let _ = faulty.settle(&power_up_inputs::<B>(), &mut outputs);
-            let open = self.recording.open();
-            let cycles = self.recording.inputs().iter().zip(self.recording.expected());
-            cycles.enumerate().any(|(cycle, (inputs, expected))| {
-                let _ = faulty.settle(inputs, &mut outputs);
-                if let Some(open) = open {
-                    outputs = outputs.select(expected, &open[cycle]);
-                }
-                let differs = outputs.as_bytes() != expected.as_bytes();
-                let _ = faulty.edge();
-                differs
-            })
-        };
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or(true)
-    }
+    fn differs(&self, rule: usize, kind: &Kind) -> bool;
 
     /// The check that detects the fault without a comparison.
-    fn noticed(&self, mut faulty: Faulty<B>, profile: &Profile) -> Option<String> {
+    fn noticed(&self, rule: usize, kind: &Kind) -> Option<String>;
+}
+
+/// A stimulus with its name.
+type NamedStimulus = (String, Box<dyn FaultStimulus>);
+
+/// A recording with the name of its stimulus.
+type NamedRecording<'s> = (&'s str, Box<dyn FaultRecording + 's>);
+
+impl<B: Block> FaultStimulus for Stimulus<B> {
+    fn record(&self, parameters: &Parameters) -> Box<dyn FaultRecording + '_> {
+        Box::new(Recording::new(self, parameters))
+    }
+}
+
+impl<B: Block> FaultRecording for Recording<'_, B> {
+    fn outcome(&self) -> &Outcome {
+        self.outcome()
+    }
+
+    fn differs(&self, rule: usize, kind: &Kind) -> bool {
+        let mut faulty = Faulty::<B>::new(&self.parameters, rule, kind);
+        let mut outputs = B::Outputs::new_zeroed();
+        let _ = faulty.settle(&power_up_inputs::<B>(), &mut outputs);
+        let open = self.open();
+        let cycles = self.inputs().iter().zip(self.expected());
+        cycles.enumerate().any(|(cycle, (inputs, expected))| {
+            let _ = faulty.settle(inputs, &mut outputs);
+            if let Some(open) = open {
+                outputs = outputs.select(expected, &open[cycle]);
+            }
+            let differs = outputs.as_bytes() != expected.as_bytes();
+            let _ = faulty.edge();
+            differs
+        })
+    }
+
+    fn noticed(&self, rule: usize, kind: &Kind) -> Option<String> {
         let Drive::Traffic(traffic) = &self.stimulus.drive else { return None };
-        let most = CYCLES.0 * self.recording.outcome().cycles + CYCLES.1;
+        let most = CYCLES.0 * self.outcome().cycles + CYCLES.1;
+        let mut faulty = Faulty::<B>::new(&self.parameters, rule, kind);
         let watch = Watch::default();
-        let run = || follow(traffic, &profile.parameters, &mut faulty, most, &watch);
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(followed) => followed?.0.map(|breach| breach.violation.check),
-            Err(_) => Some(PANICS.to_owned()),
-        }
+        let followed = follow(traffic, &self.parameters, &mut faulty, most, &watch);
+        followed?.0.map(|breach| breach.violation.check)
     }
 }
 
 /// Records the golden model on each stimulus, and keeps the ones without failure.
-fn grounds<'s, B: Block>(
-    all: &'s [NamedStimulus<B>],
+fn recordings<'s>(
+    all: &'s [NamedStimulus],
     profile: &Profile,
     watch: &Watch,
-) -> Vec<FaultStimulus<'s, B>> {
-    let ground = |NamedStimulus { name, stimulus }: &'s NamedStimulus<B>| {
-        let recording = watch.during(|| Recording::new(stimulus, &profile.parameters));
-        FaultStimulus { name, stimulus, recording }
+) -> Vec<NamedRecording<'s>> {
+    let record = |(name, stimulus): &'s NamedStimulus| {
+        (name.as_str(), watch.during(|| stimulus.record(&profile.parameters)))
     };
     let ends_well =
-        |ground: &FaultStimulus<'_, B>| ground.recording.outcome().verdict == Verdict::Match;
-    all.par_iter().map(ground).filter(ends_well).collect()
+        |(_, recording): &NamedRecording<'_>| recording.outcome().verdict == Verdict::Match;
+    all.par_iter().map(record).filter(ends_well).collect()
 }
 
-/// The cases, drawn.
-fn cases<B: Block>(
+/// The cases, drawn, and the vectors of the profile.
+fn stimuli<B: Block>(
     request: &FaultRequest,
     profile: &Profile,
-    scenarios: Vec<Scenario<B::Weights>>,
-) -> Vec<NamedStimulus<B>> {
+) -> Result<[Vec<NamedStimulus>; 2], Error> {
+    let scenarios: Vec<Scenario<B::Weights>> = json::from_text(&request.scenarios)
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let profiles = vec![profile.clone()];
     let cases = Cases::<B> { scenarios, profiles, packets: request.packets };
-    let drawn =
-        |case: &Case| NamedStimulus { stimulus: cases.stimulus(case), name: case.name.clone() };
-    request.cases.iter().map(drawn).collect()
-}
-
-/// The vectors of the profile.
-fn vectors<B: Block>(
-    request: &FaultRequest,
-    profile: &Profile,
-) -> Result<Vec<NamedStimulus<B>>, Error> {
-    let mut all = Vec::new();
+    let [mut drawn, mut vectors]: [Vec<NamedStimulus>; 2] = Default::default();
+    for case in &request.cases {
+        drawn.push((case.name.clone(), Box::new(cases.stimulus(case))));
+    }
     for file in request.corpus.iter().filter(|file| file.block == B::NAME) {
         let vector = file.parse::<B>()?;
         let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
-        if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
-            let name = file.path.display().to_string();
-            all.push(NamedStimulus { name, stimulus: vector.stimulus });
+        if profiles.unwrap_or_default().contains(profile) {
+            vectors.push((file.path.display().to_string(), Box::new(vector.stimulus)));
         }
     }
-    Ok(all)
+    Ok([drawn, vectors])
 }
 
 /// Grades the scoreboard and corpus of a profile.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or an error in a vector.
-pub fn grade<B: Block>(
+pub fn grade<B: Explain>(
     request: &FaultRequest,
+    profile: &Profile,
+    watch: &Watch,
+) -> Result<ProfileFaults, Error> {
+    check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "mutation analysis of the golden model")?;
+    let stimuli = stimuli::<B>(request, profile)?;
+    let unreachable = unreachable::<B>(&profile.parameters);
+    graded(BlockInfo::of::<B>(), request, &stimuli, &unreachable, profile, watch)
+}
+
+fn graded(
+    info: &BlockInfo,
+    request: &FaultRequest,
+    stimuli: &[Vec<NamedStimulus>; 2],
+    unreachable: &BTreeMap<usize, String>,
     profile: &Profile,
     watch: &Watch,
 ) -> Result<ProfileFaults, Error> {
@@ -354,48 +373,39 @@ pub fn grade<B: Block>(
         .thread_name(|_| "case-golden".to_owned())
         .build()
         .map_err(|error| Error::Environment(codes::SYSTEM, error.to_string()))?;
-    pool.install(|| graded::<B>(request, profile, watch))
-}
-
-fn graded<B: Block>(
-    request: &FaultRequest,
-    profile: &Profile,
-    watch: &Watch,
-) -> Result<ProfileFaults, Error> {
-    check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "mutation analysis of the golden model")?;
-    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&request.scenarios)
-        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
-    let cases = cases::<B>(request, profile, scenarios);
-    let vectors = vectors::<B>(request, profile)?;
-    let (cases, vectors) = (grounds(&cases, profile, watch), grounds(&vectors, profile, watch));
+    let cases = pool.install(|| recordings(&stimuli[0], profile, watch));
+    let vectors = pool.install(|| recordings(&stimuli[1], profile, watch));
     let one = |(place, (rule, kind)): (usize, (usize, Kind))| {
         if watch.is_cancelled() {
             return Err(Error::Interrupted);
         }
-        let faulty = || Faulty::<B>::new(profile, rule, kind.clone());
-        let differs = |all: &[FaultStimulus<'_, B>]| {
-            let mut all = all.iter().filter(|ground| ground.hits(rule));
-            all.find(|ground| ground.differs(faulty())).map(|ground| ground.name.to_owned())
+        let hits = move |(_, recording): &&NamedRecording<'_>| {
+            recording.outcome().hits.get(rule).is_some_and(|hits| *hits > 0)
         };
-        let noticed = cases
-            .iter()
-            .filter(|ground| ground.hits(rule))
-            .find_map(|ground| Some((ground.noticed(faulty(), profile)?, ground.name.to_owned())));
+        let differs = |all: &[NamedRecording<'_>]| {
+            let differs = |(_, recording): &&NamedRecording<'_>| {
+                let run = || recording.differs(rule, &kind);
+                catch_unwind(AssertUnwindSafe(run)).unwrap_or(true)
+            };
+            all.iter().filter(hits).find(differs).map(|(name, _)| (*name).to_owned())
+        };
+        let noticed = cases.iter().filter(hits).find_map(|(name, recording)| {
+            let run = || recording.noticed(rule, &kind);
+            let check = catch_unwind(AssertUnwindSafe(run));
+            Some((check.unwrap_or_else(|_| Some(PANICS.to_owned()))?, (*name).to_owned()))
+        });
         Ok(Fault {
             id: place as u32 + 1,
-            rule: B::Golden::RULES[rule].name.to_owned(),
-
-            kind: kind.clone(),
+            rule: info.rules[rule].name.to_owned(),
             differs: differs(&cases),
             noticed,
             vector: differs(&vectors),
+            kind,
         })
     };
-    let faults = faults::<B>(request, profile)
-        .into_par_iter()
-        .enumerate()
-        .map(|fault| watch.during(|| one(fault)));
-    let faults = faults.collect::<Result<Vec<Fault>, Error>>()?;
+    let faults = faults(info, request, unreachable);
+    let faults = faults.into_par_iter().enumerate().map(|fault| watch.during(|| one(fault)));
+    let faults = pool.install(|| faults.collect::<Result<Vec<Fault>, Error>>())?;
     Ok(ProfileFaults {
         profile: profile.name.to_string(),
         cases: cases.len(),

@@ -8,11 +8,10 @@ use cosim_harness::harness::{
     Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,
     Verdict, Watch, first_difference, follow, follows_dut, has_masks, run_all, run_golden,
 };
+use cosim_harness::json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-use verilated::{BeforeReset, Model, ModelKind, Pins};
-use zerocopy::IntoBytes;
+use verilated::{BeforeReset, Model, ModelKind, Pins, Port};
 
 /// Cycle limit of a mutant without comparison: a multiple of the golden model's cycles, plus a
 /// constant.
@@ -66,63 +65,76 @@ pub fn run_job<B: Block>(
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<Vec<Kill>, Error> {
-    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&run_job.scenarios)
+    let scenarios: Vec<Scenario<B::Weights>> = json::from_text(&run_job.scenarios)
         .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let parameters = profile.parameters;
     let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: run_job.packets };
+    let run = |case: &Case, mutations: &[u32]| {
+        let stimulus = cases.stimulus(case);
+        outcomes(&stimulus, &parameters, run_job.method, kind, mutations, watch)
+    };
+    Ok(kills(run_job, &run, watch))
+}
+
+/// Runs each case on the mutants that are still alive.
+fn kills(
+    run_job: &MutationJob,
+    run: &dyn Fn(&Case, &[u32]) -> CaseOutcomes,
+    watch: &Watch,
+) -> Vec<Kill> {
     let mut alive = run_job.mutations.clone();
     let mut kills = Vec::new();
     for (index, case) in run_job.cases.iter().enumerate() {
         if alive.is_empty() || watch.is_cancelled() {
             break;
         }
-        let stimulus = cases.stimulus(case);
-        let mut found = |mutation, outcome: Outcome| {
-            let is_found = outcome.verdict.is_failure();
-            if is_found {
-                kills.push(Kill { mutation, case: index, outcome });
-            }
-            is_found
-        };
-        // A mutant whose model cannot be created counts as killed.
-        let mut models = Vec::new();
+        let (golden, outcomes) = run(case, &alive);
+        let mut outcomes = outcomes.into_iter();
         alive.retain(|mutation| {
-            let create = || kind.with_mutation(*mutation).create(stimulus.before_reset);
-            match watch.model(create) {
-                Ok(model) => models.push(model),
-                Err(error) => {
-                    let message = error.to_string();
-                    let verdict = Verdict::Crashed { cycle: None, message };
-                    return !found(*mutation, Outcome::without_cycles(verdict));
-                }
+            let outcome = outcomes.next().flatten().unwrap_or_else(|| golden.clone());
+            let is_killed = outcome.verdict.is_failure();
+            if is_killed {
+                kills.push(Kill { mutation: *mutation, case: index, outcome });
             }
-            true
-        });
-        let outcomes = match run_job.method {
-            KillMethod::Compare => {
-                let (golden, outcomes) = run_all(&stimulus, &parameters, &mut models, watch);
-                outcomes
-                    .into_iter()
-                    .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
-                    .collect()
-            }
-            // For a block with transaction outputs, the scoreboard makes the comparison.
-            KillMethod::Checks if follows_dut::<B>() => {
-                run_all(&stimulus, &parameters, &mut models, watch)
-                    .1
-                    .into_iter()
-                    .flatten()
-                    .collect()
-            }
-            KillMethod::Checks => judged(&stimulus, &parameters, &mut models, watch),
-        };
-        let mut outcomes: VecDeque<Outcome> = outcomes;
-        alive.retain(|mutation| match outcomes.pop_front() {
-            Some(outcome) => !found(*mutation, outcome),
-            None => true,
+            !is_killed
         });
     }
-    Ok(kills)
+    kills
+}
+
+/// The outcome of the golden side of a case, and that of each mutant that differs.
+type CaseOutcomes = (Outcome, Vec<Option<Outcome>>);
+
+/// Runs a case on mutants.
+fn outcomes<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    method: KillMethod,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    mutations: &[u32],
+    watch: &Watch,
+) -> CaseOutcomes {
+    let (mut models, mut outcomes) = (Vec::new(), Vec::new());
+    // A mutant whose model cannot be created counts as killed.
+    for mutation in mutations {
+        let create = || kind.with_mutation(*mutation).create(stimulus.before_reset);
+        let created = watch.model(create).map(|model| models.push(model));
+        outcomes.push(created.err().map(|error| Outcome::crashed(None, error.to_string())));
+    }
+    let (golden, ran) = match method {
+        KillMethod::Checks if !follows_dut::<B>() => {
+            judged(stimulus, parameters, &mut models, watch)
+        }
+        // For a block with transaction outputs, the scoreboard makes the comparison.
+        _ => run_all(stimulus, parameters, &mut models, watch),
+    };
+    let mut ran = ran.into_iter();
+    for outcome in &mut outcomes {
+        if outcome.is_none() {
+            *outcome = ran.next().flatten();
+        }
+    }
+    (golden, outcomes)
 }
 
 /// The verdict of the scoreboard on each mutant without comparison.
@@ -131,22 +143,22 @@ fn judged<B: Block>(
     parameters: &Parameters,
     models: &mut [Model<B::Inputs, B::Outputs>],
     watch: &Watch,
-) -> VecDeque<Outcome> {
-    let Drive::Traffic(traffic) = &stimulus.drive else {
-        return models.iter().map(|_| Outcome::without_cycles(Verdict::Match)).collect();
-    };
-    let most = CYCLES[0] * run_golden(stimulus, parameters, watch).cycles + CYCLES[1];
-    let check_alone = |model| {
-        let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
-        Outcome::without_cycles(match followed {
-            None => Verdict::Cancelled,
-            Some((None, _)) => Verdict::Match,
-            Some((Some(SideFailure { cycle, violation }), _)) => {
-                Verdict::CheckFailed { cycle, violation }
-            }
-        })
-    };
-    models.iter_mut().map(check_alone).collect()
+) -> CaseOutcomes {
+    let mut outcomes = Vec::new();
+    if let Drive::Traffic(traffic) = &stimulus.drive {
+        let most = CYCLES[0] * run_golden(stimulus, parameters, watch).cycles + CYCLES[1];
+        for model in models {
+            let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
+            outcomes.push(Some(Outcome::without_cycles(match followed {
+                None => Verdict::Cancelled,
+                Some((None, _)) => Verdict::Match,
+                Some((Some(SideFailure { cycle, violation }), _)) => {
+                    Verdict::CheckFailed { cycle, violation }
+                }
+            })));
+        }
+    }
+    (Outcome::without_cycles(Verdict::Match), outcomes)
 }
 
 /// A counterexample of the equivalence checker.
@@ -189,71 +201,59 @@ pub fn attempt<B: Block>(
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<AttemptResult, Error> {
-    let cycles: Vec<B::Inputs> = request.cycles.iter().map(|bits| pins::<B>(bits)).collect();
+    let cycles = pins::<B>(&request.cycles);
     for before_reset in [BeforeReset::Ones, BeforeReset::Zeros, BeforeReset::Random(1)] {
         let stimulus = Stimulus::<B>::cycles(cycles.clone()).with_before_reset(before_reset);
-        if has_masks::<B>() && is_only_open::<B>(request, &stimulus, profile, kind, watch)? {
-            return Ok(AttemptResult::OnlyOpen);
+        let recording = Recording::<B>::new(&stimulus, &profile.parameters);
+        let create = |mutation| kind.with_mutation(mutation).create(before_reset);
+        let run = |mutation| {
+            watch.model(|| -> Result<Verdict, Error> {
+                Ok(recording.run(&mut create(mutation)?, watch).verdict)
+            })
+        };
+        if has_masks::<B>() {
+            let duts = [&mut create(0)?, &mut create(request.mutation)?];
+            let differs =
+                first_difference(&stimulus, &profile.parameters, duts, 0, watch).is_some();
+            if differs && (follows_dut::<B>() || !run(request.mutation)?.is_failure()) {
+                return Ok(AttemptResult::OnlyOpen);
+            }
         }
         if follows_dut::<B>() {
             // The cycles have no transactions, and pins that differ need not be wrong.
             continue;
         }
-        let recording = Recording::<B>::new(&stimulus, &profile.parameters);
-        let run = |mutation| {
-            watch.model(|| -> Result<Outcome, Error> {
-                let mut model = kind.with_mutation(mutation).create(before_reset)?;
-                Ok(recording.run(&mut model, watch))
-            })
-        };
-        let vector =
-            |stimulus| Vector::<B>::new(profile, request.origin.clone(), stimulus, None).to_text();
-        let original = run(0)?.verdict;
-        if original != Verdict::Match {
-            return Ok(AttemptResult::Red {
-                verdict: original.to_string(),
-                vector: vector(stimulus)?,
+        let original = run(0)?;
+        let is_red = original != Verdict::Match;
+        if is_red || run(request.mutation)?.is_failure() {
+            let vector = Vector::<B>::new(profile, request.origin.clone(), stimulus, None);
+            let vector = vector.to_text()?;
+            return Ok(match is_red {
+                true => AttemptResult::Red { verdict: original.to_string(), vector },
+                false => AttemptResult::Found(vector),
             });
-        }
-        if run(request.mutation)?.verdict.is_failure() {
-            return vector(stimulus).map(AttemptResult::Found);
         }
     }
     Ok(AttemptResult::NotFound)
 }
 
-/// Whether pins of the unmodified RTL and the mutant differ, but not in a compared bit.
-fn is_only_open<B: Block>(
-    request: &KillAttempt,
-    stimulus: &Stimulus<B>,
-    profile: &Profile,
-    kind: &ModelKind<B::Inputs, B::Outputs>,
-    watch: &Watch,
-) -> Result<bool, Error> {
-    let (parameters, before_reset) = (&profile.parameters, stimulus.before_reset);
-    let create = |mutation| kind.with_mutation(mutation).create(before_reset);
-    let (mut original, mut mutant) = (create(0)?, create(request.mutation)?);
-    let duts = [&mut original, &mut mutant];
-    if first_difference(stimulus, parameters, duts, 0, watch).is_none() {
-        return Ok(false);
+/// The inputs of cycles, in which exactly these bits are 1.
+pub fn pins<B: Block>(cycles: &[Vec<String>]) -> Vec<B::Inputs> {
+    let mut pins = Vec::new();
+    for bits in cycles {
+        let mut bytes = vec![0; size_of::<B::Inputs>()];
+        for (name, bit) in bits.iter().map(|name| split(name)) {
+            if let Some((byte, mask)) = place(B::Inputs::PORTS, name, bit) {
+                bytes[byte] |= mask;
+            }
+        }
+        pins.push(B::Inputs::of_bytes(&bytes));
     }
-    if follows_dut::<B>() {
-        return Ok(true);
-    }
-    let mut mutant = create(request.mutation)?;
-    let recording = Recording::<B>::new(stimulus, parameters);
-    Ok(!recording.run(&mut mutant, watch).verdict.is_failure())
+    pins
 }
 
-/// The inputs in which exactly these bits are 1.
-pub fn pins<B: Block>(bits: &[String]) -> B::Inputs {
-    let mut bytes = B::Inputs::default().as_bytes().to_vec();
-    bytes.fill(0);
-    for (name, bit) in bits.iter().map(|name| split(name)) {
-        let port = B::Inputs::PORTS.iter().find(|port| port.name == name);
-        if let Some(port) = port.filter(|port| bit < port.width) {
-            bytes[port.offset + bit as usize / 8] |= 1 << (bit % 8);
-        }
-    }
-    B::Inputs::of_bytes(&bytes)
+/// The byte of a bit of a port, and the bit in that byte.
+pub(super) fn place(ports: &[Port], name: &str, bit: u32) -> Option<(usize, u8)> {
+    let port = ports.iter().find(|port| port.name == name && bit < port.width)?;
+    Some((port.offset + bit as usize / 8, 1 << (bit % 8)))
 }

@@ -10,11 +10,10 @@ use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
 use super::comparison::{self, accepted, follows_dut, transaction_bits};
 use super::contract::{Block, Golden, reset_inputs};
 use super::coverage::{Coverage, CoverageSampler, Edge};
-use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
-use verilated::BatchEnd;
+use verilated::{BatchEnd, Pins};
 use zerocopy::IntoBytes;
 
 /// Cycles of a batch. Its pins fit into the cache together with the model; longer batches are
@@ -218,9 +217,9 @@ fn compare<B: Block>(
                 Some(open) => accepted::<B>(&batch.expected[cycle], &actual, &open[cycle]),
                 None => batch.expected[cycle],
             };
-            let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
-            let (port, actual) = match naming::differing::<B>(expected, actual).0 {
-                Some(port) => (port.name, port.show(actual)),
+            let pins = [expected.as_bytes(), actual.as_bytes()];
+            let (port, actual) = match B::NAMING.differing(B::Outputs::PORTS, B::fields, pins).0 {
+                Some(port) => (port.name, port.show(pins[1])),
                 None => (case::PADDING, String::new()),
             };
             Some(DutResult::Mismatch { cycle: first + cycle as u64, port, actual })
@@ -331,8 +330,10 @@ fn again<B: Block>(
 /// every cycle, and the outcome if no DUT differs.
 #[derive(Debug, Clone)]
 pub struct Recording<'s, B: Block> {
-    stimulus: &'s Stimulus<B>,
-    parameters: Parameters,
+    /// The stimulus.
+    pub stimulus: &'s Stimulus<B>,
+    /// The parameters of the golden model.
+    pub parameters: Parameters,
     batch: Batch<B>,
     outcome: Outcome,
 }

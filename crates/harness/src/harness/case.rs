@@ -6,7 +6,6 @@ use super::contract::{
     Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
 };
 use super::coverage::{self, Coverage, CoverageSampler, Edge};
-use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
@@ -316,7 +315,7 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
     match coverage::first_unreachable::<B>(&outcome.hits, parameters) {
         None => outcome,
         Some(bin) => {
-            let reason = coverage::unreachable::<B>(bin, parameters).unwrap_or_default();
+            let reason = coverage::unreachable::<B>(parameters).remove(&bin).unwrap_or_default();
             let name = coverage::bin_name::<B>(bin);
             let message = format!("`{name}` was hit, but is declared unreachable: {reason}");
             let violation = Violation::new(UNREACHABLE, message);
@@ -672,9 +671,10 @@ fn mismatch<B: Block>(
     rules: RuleSet,
 ) -> Verdict {
     let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
-    let (first, differs) = naming::differing::<B>(expected.as_bytes(), actual.as_bytes());
+    let pins = [expected.as_bytes(), actual.as_bytes()];
+    let (first, differs) = B::NAMING.differing(B::Outputs::PORTS, B::fields, pins);
     let (port, expected, actual) = match first {
-        Some(port) => (port.name, port.show(expected.as_bytes()), port.show(actual.as_bytes())),
+        Some(port) => (port.name, port.show(pins[0]), port.show(pins[1])),
         None => (PADDING, String::new(), String::new()),
     };
     Verdict::Mismatch(Mismatch {

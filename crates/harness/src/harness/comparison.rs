@@ -9,9 +9,7 @@ use super::contract::{Block, Golden, Rule, RuleSet, is_same};
 use super::parameters::Parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::marker::PhantomData;
 use verilated::{Pins, Port};
-use zerocopy::IntoBytes;
 
 /// The name of the covergroup of compared bits.
 pub const COMPARED: &str = "compared bits";
@@ -117,9 +115,11 @@ pub(super) fn accepted<B: Block>(
 }
 
 /// The outputs whose compared bits are counted.
-pub(super) fn counted_outputs<B: Block>() -> impl Iterator<Item = &'static Port> {
-    let is_counted = |port: &&Port| !is_transaction_output(B::TRANSACTION_OUTPUTS, port.name);
-    B::Outputs::PORTS.iter().filter(is_counted)
+pub(super) fn counted_outputs(
+    outputs: &'static [Port],
+    transaction_outputs: &'static [&'static str],
+) -> impl Iterator<Item = &'static Port> {
+    outputs.iter().filter(move |port| !is_transaction_output(transaction_outputs, port.name))
 }
 
 /// The number of bits whose comparisons are counted: none if every bit is always compared.
@@ -179,31 +179,25 @@ const PLANES: usize = 8;
 ///
 /// Plane n holds bit n of the count of every bit of the packed struct, so one addition counts 64
 /// bits. After 255 cycles the planes are added to the counts.
-#[derive(Debug)]
-pub(super) struct OpenCounts<B: Block> {
+#[derive(Debug, Default)]
+pub(super) struct OpenCounts {
     planes: Vec<[u64; PLANES]>,
     pending: u32,
     counts: Vec<u64>,
     cycles: u64,
-    block: PhantomData<fn() -> B>,
 }
 
-impl<B: Block> OpenCounts<B> {
-    pub(super) fn new() -> Self {
+impl OpenCounts {
+    pub(super) fn new<B: Block>() -> Self {
         let is_used = counted_bits::<B>() > 0;
         let words = if is_used { size_of::<B::Outputs>() / 8 } else { 0 };
-        Self {
-            planes: vec![[0; PLANES]; words],
-            pending: 0,
-            counts: vec![0; words * 64],
-            cycles: 0,
-            block: PhantomData,
-        }
+        let (planes, counts) = (vec![[0; PLANES]; words], vec![0; words * 64]);
+        Self { planes, counts, ..Self::default() }
     }
 
     /// Counts the open bits of a cycle.
     #[inline]
-    pub(super) fn count(&mut self, open: &B::Outputs) {
+    pub(super) fn count(&mut self, open: &impl Pins) {
         self.cycles += 1;
         let (words, _) = open.as_bytes().as_chunks::<8>();
         for (planes, word) in self.planes.iter_mut().zip(words) {
@@ -232,8 +226,8 @@ impl<B: Block> OpenCounts<B> {
     }
 
     /// The number of cycles in which each counted bit was compared, in the order of the ports.
-    pub(super) fn compared(mut self) -> Vec<u64> {
-        if counted_bits::<B>() == 0 {
+    pub(super) fn compared(mut self, counted: impl Iterator<Item = &'static Port>) -> Vec<u64> {
+        if self.planes.is_empty() {
             return Vec::new();
         }
         self.flush();
@@ -241,7 +235,7 @@ impl<B: Block> OpenCounts<B> {
             let first = port.offset * 8;
             first..first + port.width as usize
         };
-        let places = counted_outputs::<B>().flat_map(bits);
+        let places = counted.flat_map(bits);
         places.map(|place| self.cycles - self.counts[place]).collect()
     }
 }

@@ -8,15 +8,16 @@ use super::comparison::{
     COMPARED, COMPARED_TRANSACTIONS, OpenCounts, bit_name, counted_bits, counted_outputs,
     follows_dut,
 };
-use super::contract::{Block, Document, Golden, RuleSet};
+use super::contract::{Block, Document, Golden, Rule, RuleSet};
 use super::parameters::Parameters;
 use super::tally::Tally;
 use serde::{Deserialize, Serialize};
 use std::any::TypeId;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::rc::Rc;
+use verilated::{Pins, Port};
 
 /// The largest number of axes of a group.
 pub const MOST_AXES: usize = 6;
@@ -178,15 +179,20 @@ impl Covergroup {
         Bin(first + bin)
     }
 
-    /// Why a bin of the group is unreachable; `None` if legal stimulus can hit it.
-    pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<&'static str> {
+    /// The values of a bin, by axis.
+    fn values(&self, bin: usize) -> [usize; MOST_AXES] {
         let mut at = [0; MOST_AXES];
         let mut left = bin;
         for (index, axis) in self.axes.iter().enumerate().rev() {
             at[index] = left % axis.values.len();
             left /= axis.values.len();
         }
-        (self.unreachable)(&at[..self.axes.len()], parameters)
+        at
+    }
+
+    /// Why a bin of the group is unreachable; `None` if legal stimulus can hit it.
+    pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<&'static str> {
+        (self.unreachable)(&self.values(bin)[..self.axes.len()], parameters)
     }
 }
 
@@ -306,9 +312,7 @@ impl Bins<'_> {
             *count = 1;
         }
     }
-}
 
-impl Bins<'_> {
     /// Records the bins that a sample hits, for [`coverage!`](crate::coverage).
     #[inline]
     pub fn hit_all<S, const AXES: usize, I: IntoIterator<Item = [usize; AXES]>>(
@@ -595,76 +599,84 @@ fn group_of(groups: &'static [Covergroup], bin: usize) -> Option<(&'static Cover
     None
 }
 
-/// Why a bin is unreachable, by its number among all bins; `None` if legal stimulus can hit it.
-pub fn unreachable<B: Block>(bin: usize, parameters: &Parameters) -> Option<String> {
-    if bin < B::Golden::RULES.len() {
-        return B::Golden::unreachable(bin, parameters);
-    }
-    let bin = bin - B::Golden::RULES.len();
-    unreachable_in(B::Coverage::GROUPS, bin, parameters).map(str::to_owned)
+/// Why bins are unreachable, by their numbers among all bins; legal stimulus can hit the others.
+pub fn unreachable<B: Block>(parameters: &Parameters) -> BTreeMap<usize, String> {
+    unreachable_of(B::Golden::RULES, B::Golden::unreachable, B::Coverage::GROUPS, parameters)
 }
 
-/// Why a bin of these groups is unreachable, by its number among them; `None` if legal stimulus
-/// can hit it.
-pub(super) fn unreachable_in(
+fn unreachable_of(
+    rules: &[Rule],
+    of_rule: fn(usize, &Parameters) -> Option<String>,
     groups: &'static [Covergroup],
-    bin: usize,
     parameters: &Parameters,
-) -> Option<&'static str> {
-    let (group, bin) = group_of(groups, bin)?;
-    group.unreachable(bin, parameters)
+) -> BTreeMap<usize, String> {
+    let reason = |bin: usize| match bin.checked_sub(rules.len()) {
+        None => of_rule(bin, parameters),
+        Some(bin) => {
+            let (group, bin) = group_of(groups, bin)?;
+            group.unreachable(bin, parameters).map(str::to_owned)
+        }
+    };
+    let bins = 0..rules.len() + groups_bins(groups);
+    bins.filter_map(|bin| Some((bin, reason(bin)?))).collect()
 }
 
 /// The unreachable bins of a block with these parameters.
-struct Unreachables {
-    block: TypeId,
-    parameters: Parameters,
-    bins: Rc<[u32]>,
-}
+type UnreachableBins = (TypeId, Parameters, Vec<usize>);
 
 thread_local! {
     /// Cache of the unreachable bins by block and parameters, because every case uses them.
-    static UNREACHABLE: RefCell<Vec<Unreachables>> = const { RefCell::new(Vec::new()) };
+    static UNREACHABLE: RefCell<Vec<UnreachableBins>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The first unreachable bin that was hit.
 pub(super) fn first_unreachable<B: Block>(hits: &[u64], parameters: &Parameters) -> Option<usize> {
-    let unreachable = UNREACHABLE.with_borrow_mut(|all| {
-        let block = TypeId::of::<B>();
-        let is_it = |of: &&Unreachables| of.block == block && of.parameters == *parameters;
-        if let Some(known) = all.iter().find(is_it) {
-            return Rc::clone(&known.bins);
-        }
-        let has_reason = |bin: &u32| unreachable::<B>(*bin as usize, parameters).is_some();
-        let bins: Rc<[u32]> = (0..bins::<B>() as u32).filter(has_reason).collect();
-        all.push(Unreachables { block, parameters: *parameters, bins: Rc::clone(&bins) });
-        bins
-    });
+    first_hit(hits, TypeId::of::<B>(), parameters, unreachable::<B>)
+}
+
+fn first_hit(
+    hits: &[u64],
+    block: TypeId,
+    parameters: &Parameters,
+    unreachable: fn(&Parameters) -> BTreeMap<usize, String>,
+) -> Option<usize> {
     let is_hit = |bin: &usize| hits.get(*bin).is_some_and(|hits| *hits > 0);
-    unreachable.iter().map(|bin| *bin as usize).find(is_hit)
+    UNREACHABLE.with_borrow_mut(|all| {
+        let known = all.iter().position(|(of, with, _)| *of == block && with == parameters);
+        let known = known.unwrap_or_else(|| {
+            all.push((block, *parameters, unreachable(parameters).into_keys().collect()));
+            all.len() - 1
+        });
+        all[known].2.iter().copied().find(is_hit)
+    })
 }
 
 /// The name of a bin, as in `modify: RTS, SQD, done`.
 pub fn bin_name<B: Block>(bin: usize) -> String {
-    if let Some(rule) = B::Golden::RULES.get(bin) {
+    let counted = counted_outputs(B::Outputs::PORTS, B::TRANSACTION_OUTPUTS);
+    name_of(bin, B::Golden::RULES, B::Coverage::GROUPS, counted)
+}
+
+fn name_of(
+    bin: usize,
+    rules: &[Rule],
+    groups: &'static [Covergroup],
+    counted: impl Iterator<Item = &'static Port>,
+) -> String {
+    if let Some(rule) = rules.get(bin) {
         return format!("{RULES}: {}", rule.name);
     }
-    let Some((group, bin)) = group_of(B::Coverage::GROUPS, bin - B::Golden::RULES.len()) else {
-        let bits = counted_outputs::<B>()
+    let Some((group, bin)) = group_of(groups, bin - rules.len()) else {
+        let bits = counted
             .flat_map(|port| (0..port.width).map(|bit| bit_name(port.name, port.width, bit)));
-        let mut bits = bits.skip(bin - bins_with::<B, B::Coverage>());
+        let mut bits = bits.skip(bin - rules.len() - groups_bins(groups));
         return match bits.next() {
             Some(bit) => format!("{COMPARED}: {bit}"),
             None => format!("{COMPARED_TRANSACTIONS}: all"),
         };
     };
-    let mut left = bin;
-    let mut names = Vec::new();
-    for axis in group.axes.iter().rev() {
-        names.push(axis.values[left % axis.values.len()].name);
-        left /= axis.values.len();
-    }
-    names.reverse();
+    let values = group.axes.iter().zip(group.values(bin));
+    let names: Vec<&str> = values.map(|(axis, at)| axis.values[at].name).collect();
     format!("{}: {}", group.name, names.join(", "))
 }
 
@@ -678,7 +690,8 @@ pub(super) struct CoverageSampler<B: Block, C> {
     hits: Vec<u64>,
     /// The first 64 rules, and the others.
     rules: [Tally; 2],
-    open: OpenCounts<B>,
+    open: OpenCounts,
+    block: PhantomData<fn() -> B>,
 }
 
 impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
@@ -688,7 +701,8 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
             sampler: C::new(parameters),
             hits,
             rules: [const { Tally::new() }; 2],
-            open: OpenCounts::new(),
+            open: OpenCounts::new::<B>(),
+            block: PhantomData,
         }
     }
 
@@ -734,7 +748,8 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
         if const { B::Golden::RULES.len() > TALLY } {
             others.finish(&mut self.hits[TALLY..]);
         }
-        self.hits.extend(self.open.compared());
+        let counted = counted_outputs(B::Outputs::PORTS, B::TRANSACTION_OUTPUTS);
+        self.hits.extend(self.open.compared(counted));
         self.hits
     }
 }

@@ -5,7 +5,7 @@ use super::contract::{
     Block, Document, Environment, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total,
     power_up_inputs,
 };
-use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, bins, unreachable};
+use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, unreachable};
 use super::leaked;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
@@ -13,7 +13,7 @@ use super::properties::Properties;
 use serde::{Deserialize, Serialize};
 use std::any::TypeId;
 use std::collections::BTreeMap;
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use verilated::{Field, Pins, Port};
@@ -114,13 +114,8 @@ pub trait Answers: Debug + Sync {
 }
 
 /// The answers of a block's types.
+#[derive(Debug)]
 struct Own<B>(PhantomData<fn() -> B>);
-
-impl<B> Debug for Own<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Own")
-    }
-}
 
 impl<B: Explain> Answers for Own<B> {
     fn facts(&self, parameters: &Parameters) -> Result<Facts, String> {
@@ -206,11 +201,7 @@ pub struct Facts {
 impl Facts {
     /// What a block says of these parameters.
     pub fn of<B: Explain>(parameters: &Parameters) -> Self {
-        let reason = |bin| Some((bin, unreachable::<B>(bin, parameters)?));
-        Self {
-            unreachable: (0..bins::<B>()).filter_map(reason).collect(),
-            properties: B::properties(parameters),
-        }
+        Self { unreachable: unreachable::<B>(parameters), properties: B::properties(parameters) }
     }
 }
 
@@ -279,10 +270,11 @@ impl BlockInfo {
     }
 
     fn collect<B: Explain>() -> Self {
-        let states: Vec<(u64, &str)> =
-            (0..=STATE_CODES).filter_map(|code| Some((code, B::state_name(code)?))).collect();
-        let ports = B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
-        let fields = ports.map(|port| (port.name, B::fields(port.name)));
+        let states = states(B::state_name);
+        let mut scenarios = Vec::new();
+        for scenario in B::scenarios() {
+            scenarios.push(ScenarioInfo::of(scenario));
+        }
         Self {
             name: B::NAME,
             title: B::TITLE,
@@ -307,9 +299,9 @@ impl BlockInfo {
             groups_source: B::Coverage::SOURCE,
             specification: B::SPECIFICATION,
             counters: counters::<B>(),
-            scenarios: B::scenarios().into_iter().map(ScenarioInfo::of).collect(),
-            fields: fields.filter(|(_, fields)| !fields.is_empty()).collect(),
-            transitions: transitions::<B>(&states),
+            scenarios,
+            fields: fields([B::Inputs::PORTS, B::Outputs::PORTS], B::fields),
+            transitions: transitions(&states, B::rules_between),
             states,
             power_up: power_up_inputs::<B>().as_bytes().to_vec(),
             output_size: size_of::<B::Outputs>(),
@@ -371,16 +363,31 @@ impl BlockInfo {
 }
 
 fn counters<B: Block>() -> Vec<(&'static str, Total)> {
-    let counters = B::Scoreboard::<'static>::counters();
-    counters.iter().map(|counter| (counter.name, counter.total)).collect()
+    let mut counters = Vec::new();
+    for counter in B::Scoreboard::<'static>::counters() {
+        counters.push((counter.name, counter.total));
+    }
+    counters
 }
 
-fn transitions<B: Explain>(
+fn fields(
+    ports: [&'static [Port]; 2],
+    of: fn(&str) -> &'static [(&'static str, Field)],
+) -> BTreeMap<&'static str, &'static [(&'static str, Field)]> {
+    let fields = ports.into_iter().flatten().map(|port| (port.name, of(port.name)));
+    fields.filter(|(_, fields)| !fields.is_empty()).collect()
+}
+
+fn states(name: fn(u64) -> Option<&'static str>) -> Vec<(u64, &'static str)> {
+    (0..=STATE_CODES).filter_map(|code| Some((code, name(code)?))).collect()
+}
+
+fn transitions(
     states: &[(u64, &'static str)],
+    rules_between: fn(&str, &str) -> Vec<&'static str>,
 ) -> Vec<(&'static str, &'static str, &'static str)> {
     let pairs = states.iter().flat_map(|(_, from)| states.iter().map(move |(_, to)| (*from, *to)));
-    let rules =
-        |(from, to)| B::rules_between(from, to).into_iter().map(move |rule| (from, to, rule));
+    let rules = |(from, to)| rules_between(from, to).into_iter().map(move |rule| (from, to, rule));
     pairs.flat_map(rules).collect()
 }
 

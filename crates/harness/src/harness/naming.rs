@@ -6,10 +6,9 @@
 //! from it. In a block that consists of several, an error shows at the boundary of the failing
 //! part first, and then downstream.
 
-use super::contract::Block;
 use super::leaked;
 use serde::{Deserialize, Serialize};
-use verilated::{Pins, Port};
+use verilated::{Field, Port};
 
 /// The last words of port names, as in `cq_req_valid`, by role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,42 +152,35 @@ impl Naming {
         let first = differing.iter().map(rank).min();
         differing.iter().copied().filter(|port| Some(rank(port)) == first).collect()
     }
-}
 
-/// The first port that explains a difference, and every leading port or field: `port`, or
-/// `port.field` if the block has named fields. Empty if no port differs.
-pub(super) fn differing<B: Block>(
-    expected: &[u8],
-    actual: &[u8],
-) -> (Option<&'static Port>, Vec<String>) {
-    let ports: Vec<&'static Port> = B::Outputs::PORTS
-        .iter()
-        .filter(|port| port.bytes(expected) != port.bytes(actual))
-        .collect();
-    let leading = B::NAMING.leading(&ports);
-    let mut names = Vec::new();
-    for port in &leading {
-        let before = names.len();
-        for (name, field) in B::fields(port.name) {
-            if port.field(expected, *field) != port.field(actual, *field) {
+    /// The first port that explains a difference of outputs, and every leading port or field:
+    /// `port`, or `port.field` if the block has named fields. Empty if no port differs.
+    pub(super) fn differing(
+        &self,
+        outputs: &'static [Port],
+        fields: fn(&str) -> &'static [(&'static str, Field)],
+        [expected, actual]: [&[u8]; 2],
+    ) -> (Option<&'static Port>, Vec<String>) {
+        let differs = |port: &&Port| port.bytes(expected) != port.bytes(actual);
+        let ports: Vec<&'static Port> = outputs.iter().filter(differs).collect();
+        let leading = self.leading(&ports);
+        let mut names = Vec::new();
+        for port in &leading {
+            let before = names.len();
+            let fields = fields(port.name);
+            let differs = |field| port.field(expected, field) != port.field(actual, field);
+            for (name, _) in fields.iter().filter(|(_, field)| differs(*field)) {
                 names.push(format!("{}.{name}", port.name));
             }
+            let is_outside =
+                |bit: &u32| !fields.iter().any(|(_, field)| field.range().contains(bit));
+            let mut outside = (0..port.width).filter(is_outside);
+            if names.len() == before || outside.any(|bit| differs(Field::new(bit, bit))) {
+                names.push(port.name.to_owned());
+            }
         }
-        if names.len() == before || differs_outside::<B>(port, expected, actual) {
-            names.push(port.name.to_owned());
-        }
+        (leading.first().copied(), names)
     }
-    (leading.first().copied(), names)
-}
-
-/// Whether bits differ that belong to no named field.
-fn differs_outside<B: Block>(port: &Port, expected: &[u8], actual: &[u8]) -> bool {
-    let fields = B::fields(port.name);
-    let (expected, actual) = (port.bytes(expected), port.bytes(actual));
-    (0..port.width).any(|bit| {
-        let differs = (expected[bit as usize / 8] ^ actual[bit as usize / 8]) >> (bit % 8) & 1 == 1;
-        differs && !fields.iter().any(|(_, field)| field.range().contains(&bit))
-    })
 }
 
 #[cfg(test)]

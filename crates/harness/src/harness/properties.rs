@@ -122,7 +122,9 @@ impl TransitionProperty {
         mut self,
         outputs: impl IntoIterator<Item = (&'static str, V)>,
     ) -> Self {
-        self.outputs.extend(outputs.into_iter().map(|(name, value)| (name, value.into())));
+        for (name, value) in outputs {
+            self.outputs.push((name, value.into()));
+        }
         self
     }
 
@@ -132,7 +134,9 @@ impl TransitionProperty {
         mut self,
         next: impl IntoIterator<Item = (&'static str, V)>,
     ) -> Self {
-        self.next.extend(next.into_iter().map(|(name, value)| (name, value.into())));
+        for (name, value) in next {
+            self.next.push((name, value.into()));
+        }
         self
     }
 }

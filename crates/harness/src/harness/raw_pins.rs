@@ -2,15 +2,17 @@
 //! strings. The first cycle names every port. Each further cycle names the ports that differ from
 //! the cycle before, and may name others.
 
+use crate::json::MisreadText;
 use crate::value::{Uint, hex_pattern};
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
-use serde::{Deserializer, Serializer};
+use serde::{Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use serde_path_to_error::{Deserializer as PathDeserializer, Track};
 use std::fmt;
-use std::marker::PhantomData;
 use verilated::{Pins, Port};
+use zerocopy::IntoBytes as _;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// Maximum size of all cycles in memory, in bytes.
@@ -28,25 +30,45 @@ fn most_cycles<P: Pins>() -> usize {
     MOST_BYTES / size_of::<P>().max(1)
 }
 
-/// Writes cycles.
-pub fn serialize<P: Pins, S: Serializer>(cycles: &[P], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut sequence = serializer.serialize_seq(Some(cycles.len()))?;
-    let mut before = None;
-    for pins in cycles {
-        // Raw text stays on one line, whatever the layout of the rest.
-        let cycle = RawValue::from_string(line(pins, before)).map_err(serde::ser::Error::custom)?;
-        sequence.serialize_element(&cycle)?;
-        before = Some(pins);
+/// The cycles of some pins, to write them.
+#[derive(Debug, Clone, Copy)]
+pub struct RawCycles<'a> {
+    ports: &'static [Port],
+    /// The bytes of all cycles, and the number of cycles.
+    bytes: &'a [u8],
+    count: usize,
+}
+
+impl<'a> RawCycles<'a> {
+    /// Cycles of pins.
+    pub fn new<P: Pins>(cycles: &'a [P]) -> Self {
+        Self { ports: P::PORTS, bytes: cycles.as_bytes(), count: cycles.len() }
     }
-    sequence.end()
+}
+
+impl Serialize for RawCycles<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(Some(self.count))?;
+        let size = self.bytes.len() / self.count.max(1);
+        let mut before = None;
+        for cycle in 0..self.count {
+            let pins = &self.bytes[cycle * size..][..size];
+            // Raw text stays on one line, whatever the layout of the rest.
+            let text = line(self.ports, pins, before);
+            let cycle = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+            sequence.serialize_element(&cycle)?;
+            before = Some(pins);
+        }
+        sequence.end()
+    }
 }
 
 /// A cycle after the one `before`.
-fn line<P: Pins>(pins: &P, before: Option<&P>) -> String {
+fn line(ports: &[Port], pins: &[u8], before: Option<&[u8]>) -> String {
     let mut text = String::from("{");
-    for port in P::PORTS {
-        let value = port.bytes(pins.as_bytes());
-        if before.is_some_and(|before| port.bytes(before.as_bytes()) == value) {
+    for port in ports {
+        let value = port.bytes(pins);
+        if before.is_some_and(|before| port.bytes(before) == value) {
             continue;
         }
         let separator = if text.len() == 1 { "" } else { ", " };
@@ -75,97 +97,116 @@ fn push_digits(text: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Reads cycles. The first one must name every port, no port may be unknown, and every value must
-/// fit.
-pub fn deserialize<'de, P: Pins, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<P>, D::Error> {
-    deserializer.deserialize_seq(Cycles(PhantomData))
+/// Reads cycles from JSON. The first one must name every port, no port may be unknown, and every
+/// value must fit.
+///
+/// # Errors
+/// With line, column and field.
+pub fn from_text<P: Pins>(text: &str) -> Result<Vec<P>, MisreadText> {
+    let mut cycles = Vec::new();
+    let mut next = Next {
+        ports: P::PORTS,
+        pins: vec![0; size_of::<P>()],
+        seen: vec![false; P::PORTS.len()],
+        cycles: 0,
+        most: most_cycles::<P>(),
+        take: &mut |pins| cycles.push(P::of_bytes(pins)),
+    };
+    next.read(text)?;
+    Ok(cycles)
 }
 
-struct Cycles<P>(PhantomData<P>);
+/// The state between two cycles.
+struct Next<'a> {
+    ports: &'static [Port],
+    /// The pins of the cycle before.
+    pins: Vec<u8>,
+    /// The ports that the cycle named.
+    seen: Vec<bool>,
+    /// Cycles so far, and the maximum.
+    cycles: usize,
+    most: usize,
+    take: &'a mut dyn FnMut(&[u8]),
+}
 
-impl<'de, P: Pins> Visitor<'de> for Cycles<P> {
-    type Value = Vec<P>;
+impl Next<'_> {
+    fn read(&mut self, text: &str) -> Result<(), MisreadText> {
+        let mut track = Track::new();
+        let mut from = serde_json::Deserializer::from_str(text);
+        let read = PathDeserializer::new(&mut from, &mut track).deserialize_seq(Cycles(self));
+        read.map_err(|error| MisreadText { place: track.path().to_string(), error })
+    }
+}
+
+struct Cycles<'a, 'b>(&'a mut Next<'b>);
+
+impl<'de> Visitor<'de> for Cycles<'_, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of cycles")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Vec<P>, A::Error> {
-        let mut cycles = Vec::new();
-        let mut next = Next::<P> {
-            pins: P::new_zeroed().as_bytes().to_vec(),
-            seen: vec![false; P::PORTS.len()],
-            is_first: true,
-            of: PhantomData,
-        };
-        while let Some(pins) = sequence.next_element_seed(&mut next)? {
-            if cycles.len() >= most_cycles::<P>() {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {
+        let Self(next) = self;
+        while sequence.next_element_seed(&mut *next)?.is_some() {
+            if next.cycles >= next.most {
                 let message = format!(
                     "more than {} cycles, which take more than {} MiB",
-                    cycles.len(),
+                    next.most,
                     MOST_BYTES >> 20
                 );
                 return Err(A::Error::custom(message));
             }
-            cycles.push(pins);
+            next.cycles += 1;
+            (next.take)(&next.pins);
         }
-        Ok(cycles)
+        Ok(())
     }
 }
 
-/// The state between two cycles.
-struct Next<P> {
-    /// The pins of the cycle before.
-    pins: Vec<u8>,
-    /// The ports that the cycle named.
-    seen: Vec<bool>,
-    is_first: bool,
-    of: PhantomData<P>,
-}
+impl<'de> DeserializeSeed<'de> for &mut Next<'_> {
+    type Value = ();
 
-impl<'de, P: Pins> DeserializeSeed<'de> for &mut Next<P> {
-    type Value = P;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<P, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de, P: Pins> Visitor<'de> for &mut Next<P> {
-    type Value = P;
+impl<'de> Visitor<'de> for &mut Next<'_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object with input ports of the block, {} in the first cycle", P::PORTS.len())
+        let ports = self.ports.len();
+        write!(f, "an object with input ports of the block, {ports} in the first cycle")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<P, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.seen.fill(false);
-        while let Some(index) = map.next_key_seed(Name::<P>(PhantomData))? {
-            let port = &P::PORTS[index];
+        while let Some(index) = map.next_key_seed(Name(self.ports))? {
+            let port = &self.ports[index];
             if std::mem::replace(&mut self.seen[index], true) {
                 return Err(A::Error::custom(format!("port `{}` is given twice", port.name)));
             }
             let bytes = &mut self.pins[port.offset..][..port.size()];
             map.next_value_seed(Digits { port, bytes })?;
         }
-        if std::mem::take(&mut self.is_first)
-            && let Some((port, _)) = P::PORTS.iter().zip(&self.seen).find(|(_, seen)| !**seen)
+        if self.cycles == 0
+            && let Some((port, _)) = self.ports.iter().zip(&self.seen).find(|(_, seen)| !**seen)
         {
             let message = format!("missing port `{}`; the first cycle names every port", port.name);
             return Err(A::Error::custom(message));
         }
-        Ok(P::of_bytes(&self.pins))
+        Ok(())
     }
 }
 
 /// The JSON schema of cycles.
-pub fn schema<P: Pins>() -> Value {
+pub fn schema(ports: &[Port]) -> Value {
     let value = |port: &Port| json!({ "type": "string", "pattern": hex_pattern(port.width) });
+    let names: Vec<&str> = ports.iter().map(|port| port.name).collect();
     let ports: Map<String, Value> =
-        P::PORTS.iter().map(|port| (port.name.to_owned(), value(port))).collect();
-    let names: Vec<&str> = P::PORTS.iter().map(|port| port.name).collect();
+        ports.iter().map(|port| (port.name.to_owned(), value(port))).collect();
     json!({
         "type": "array",
         "minItems": 1,
@@ -179,9 +220,9 @@ pub fn schema<P: Pins>() -> Value {
 }
 
 /// Reads the name of a port as its index, without an allocation.
-struct Name<P>(PhantomData<P>);
+struct Name(&'static [Port]);
 
-impl<'de, P: Pins> DeserializeSeed<'de> for Name<P> {
+impl<'de> DeserializeSeed<'de> for Name {
     type Value = usize;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
@@ -189,7 +230,7 @@ impl<'de, P: Pins> DeserializeSeed<'de> for Name<P> {
     }
 }
 
-impl<P: Pins> Visitor<'_> for Name<P> {
+impl Visitor<'_> for Name {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -197,9 +238,9 @@ impl<P: Pins> Visitor<'_> for Name<P> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<usize, E> {
-        let index = P::PORTS.iter().position(|port| port.name == name);
+        let index = self.0.iter().position(|port| port.name == name);
         index.ok_or_else(|| {
-            let names: Vec<&str> = P::PORTS.iter().map(|port| port.name).collect();
+            let names: Vec<&str> = self.0.iter().map(|port| port.name).collect();
             E::custom(format!("unknown port `{name}`: expected an input, {}", names.join(", ")))
         })
     }

@@ -5,6 +5,7 @@ use super::checked::Checked;
 use super::contract::Scenario;
 use super::draw::Percent;
 use super::span::Span;
+use crate::json::{self, Misread, Tree};
 use crate::value::Uint;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Serialize};
@@ -180,11 +181,21 @@ macro_rules! generated {
 /// If the text is no list of scenarios. It is part of the program, so the authors of the block see
 /// it: the check `scenarios_can_be_read_again` reads the scenarios of a block.
 pub fn scenarios_from<W: Checked + Serialize + DeserializeOwned>(text: &str) -> Vec<Scenario<W>> {
-    let file = toml::from_str(text).and_then(|file: File<Map<String, Value>>| {
-        let read = file.scenario.into_iter().map(with_defaults).collect();
-        located::<File<Scenario<W>>, _>(text, read)
-    });
-    file.unwrap_or_else(|error| panic!("the built-in scenarios cannot be read: {error}"))
+    let read = |scenario: Map<String, Value>| {
+        with_defaults::<W>(scenario).read().unwrap_or_else(|Misread { place, message, .. }| {
+            panic!("a built-in scenario cannot be read: {place}: {message}")
+        })
+    };
+    scenarios_in(text).into_iter().map(read).collect()
+}
+
+fn scenarios_in(text: &str) -> Vec<Map<String, Value>> {
+    let file = toml::from_str::<File>(text);
+    file.unwrap_or_else(|error| panic!("built-in scenarios cannot be read: {error}")).scenario
+}
+
+fn scenario_in(text: &str) -> Result<Map<String, Value>, toml::de::Error> {
+    toml::from_str(text)
 }
 
 /// The scenario of a TOML text: `name`, `about`, `weights` and maybe `long`.
@@ -194,31 +205,37 @@ pub fn scenarios_from<W: Checked + Serialize + DeserializeOwned>(text: &str) -> 
 pub fn scenario_from<W: Checked + Serialize + DeserializeOwned>(
     text: &str,
 ) -> Result<Scenario<W>, toml::de::Error> {
-    let scenario = toml::from_str(text)?;
-    located::<Scenario<W>, _>(text, with_defaults(scenario))
+    with_defaults::<W>(scenario_in(text)?).read().map_err(|misread| {
+        // Nodes of the text have a place.
+        let in_text = Tree::from_toml(text)
+            .and_then(|tree| tree.read::<Scenario<W>>().map_err(|misread| misread.in_toml(text)));
+        in_text.err().unwrap_or_else(|| toml::de::Error::custom(misread.message))
+    })
 }
 
 /// The built-in scenarios of a block, as text.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound = "S: DeserializeOwned")]
-struct File<S> {
-    scenario: Vec<S>,
+#[serde(deny_unknown_fields)]
+struct File {
+    scenario: Vec<Map<String, Value>>,
 }
 
 /// A scenario, of which the weights that it leaves out are those of an empty file.
-fn with_defaults<W: Checked + Serialize + DeserializeOwned>(
-    mut scenario: Map<String, Value>,
-) -> serde_json::Result<Scenario<W>> {
-    let mut weights = match serde_json::from_str::<W>("{}") {
-        Ok(weights) => serde_json::to_value(weights)?,
-        // Weights without defaults.
-        Err(_) => Value::Object(Map::new()),
-    };
+fn with_defaults<W: Serialize + DeserializeOwned>(scenario: Map<String, Value>) -> Tree {
+    let defaults = json::from_value::<W>(&Value::Object(Map::new())).ok();
+    // Weights without defaults are none.
+    let defaults = defaults.and_then(|weights| json::to_text(&weights).ok());
+    merged(defaults.as_deref().unwrap_or("{}"), scenario)
+}
+
+/// A scenario whose weights replace defaults, which are JSON.
+fn merged(defaults: &str, mut scenario: Map<String, Value>) -> Tree {
+    let mut weights = serde_json::from_str(defaults).unwrap_or_default();
     if let Some(given) = scenario.remove("weights") {
         replace(&mut weights, given);
     }
     scenario.insert("weights".to_owned(), weights);
-    serde_json::from_value(Value::Object(scenario))
+    Tree::from_value(&Value::Object(scenario))
 }
 
 /// Replaces what `given` has, field by field.
@@ -231,16 +248,6 @@ fn replace(value: &mut Value, given: Value) {
         }
         (value, given) => *value = given,
     }
-}
-
-/// The same with an error that knows its place, which a `Text` read directly has.
-fn located<Text: DeserializeOwned, T>(
-    text: &str,
-    read: serde_json::Result<T>,
-) -> Result<T, toml::de::Error> {
-    read.map_err(|error| {
-        toml::from_str::<Text>(text).err().unwrap_or(toml::de::Error::custom(error))
-    })
 }
 
 #[cfg(test)]
