@@ -14,6 +14,7 @@ use cosim_harness::harness::{
     self, Blame, Block, BlockInfo, CaseRng, Drive, Explain, Golden, Outcome, Profile, Rule,
     Scenario, Signature, Stimulus, Traffic, Verdict, Watch,
 };
+use cosim_harness::json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -174,12 +175,14 @@ struct ShrinkCandidate<'a, B: Block> {
 impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
     fn replace(&mut self, stimulus: &PlainStimulus) -> bool {
         let drive = match &stimulus.drive {
-            PlainDrive::Traffic(json) => B::Traffic::deserialize(json).map(Drive::Traffic),
+            PlainDrive::Traffic(traffic) => match json::from_value(traffic) {
+                Ok(traffic) => Drive::Traffic(traffic),
+                Err(_) => return false,
+            },
             PlainDrive::Cycles(cycles) => {
-                Ok(Drive::Cycles(cycles.iter().map(|pins| B::Inputs::of_bytes(pins)).collect()))
+                Drive::Cycles(cycles.iter().map(|pins| B::Inputs::of_bytes(pins)).collect())
             }
         };
-        let Ok(drive) = drive else { return false };
         self.stimulus = Stimulus { before_reset: stimulus.before_reset, drive };
         true
     }
@@ -187,10 +190,7 @@ impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
     fn plain(&self) -> Result<PlainStimulus, Error> {
         let Stimulus { before_reset, drive } = &self.stimulus;
         let drive = match drive {
-            Drive::Traffic(traffic) => PlainDrive::Traffic(
-                serde_json::to_value(traffic)
-                    .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?,
-            ),
+            Drive::Traffic(traffic) => PlainDrive::Traffic(to_value(json::to_text(traffic))?),
             Drive::Cycles(cycles) => PlainDrive::Cycles(bytes(cycles)),
         };
         Ok(PlainStimulus { before_reset: *before_reset, drive })
@@ -212,7 +212,7 @@ impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
     fn draw(&self, scenario: usize, packets: u32, rng: &mut CaseRng) -> Option<Value> {
         let weights = &self.scenarios[scenario].weights;
         match B::stimulus(weights, &self.profile.parameters, packets, rng).drive {
-            Drive::Traffic(traffic) => serde_json::to_value(traffic).ok(),
+            Drive::Traffic(traffic) => to_value(json::to_text(&traffic)).ok(),
             Drive::Cycles(_) => None,
         }
     }
@@ -366,6 +366,12 @@ impl<B: Explain> RunVector for TypedVector<B> {
         }
         Ok(explanation)
     }
+}
+
+/// The JSON of a traffic, which was written as text.
+fn to_value(text: serde_json::Result<String>) -> Result<Value, Error> {
+    let value = text.and_then(|text| serde_json::from_str(&text));
+    value.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
 
 /// Checks that a vector has a failure to shrink.

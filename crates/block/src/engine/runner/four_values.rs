@@ -4,6 +4,7 @@
 //! The module of each simulator runs its program.
 
 use crate::driven::DrivenPins;
+use crate::observe::rule_names;
 use crate::words::Words;
 use cosim_harness::harness::{
     self, Blame, Block, BlockInfo, Culprit, Golden, Mismatch, Outcome, Parameters, Profile,
@@ -116,7 +117,6 @@ pub fn outcome(golden: &GoldenSide<'_>, output: &Output) -> Outcome {
         false => vec![first.port.to_owned()],
     };
     let (state, rules) = (golden.at)(cycle);
-    let rules: Vec<&str> = rules.iter().map(|rule| golden.info.rules[rule].name).collect();
     let expected = match first.expected {
         "?" => "a known value".to_owned(),
         digits => first.literal(digits),
@@ -127,7 +127,7 @@ pub fn outcome(golden: &GoldenSide<'_>, output: &Output) -> Outcome {
         expected,
         actual: first.literal(first.actual),
         state: state.to_owned(),
-        rule: rules.join("+"),
+        rule: rule_names(golden.info.rules, rules),
         differs,
     };
     let verdict = match first.is_unknown {
