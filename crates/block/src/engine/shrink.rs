@@ -28,14 +28,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// Reports may take at most one part in `REPORT_SHARE` of the time.
 const REPORT_SHARE: u32 = 10;
 
-/// A stimulus without the types of its block.
-#[derive(Debug, Clone)]
-pub struct PlainStimulus {
-    pub before_reset: BeforeReset,
-    pub drive: PlainDrive,
-}
-
-/// The source of the inputs of a [`PlainStimulus`].
+/// The source of the inputs of a case, without the types of its block.
 #[derive(Debug, Clone)]
 pub enum PlainDrive {
     /// Transactions, as JSON.
@@ -46,11 +39,11 @@ pub enum PlainDrive {
 
 /// A candidate in the types of its block.
 pub trait TypedCandidate {
-    /// Replaces the candidate. Returns `false` if the types of the block reject the stimulus.
-    fn replace(&mut self, stimulus: &PlainStimulus) -> bool;
+    /// Replaces the candidate. Returns `false` if the types of the block reject it.
+    fn replace(&mut self, before_reset: BeforeReset, drive: &PlainDrive) -> bool;
 
-    /// The candidate without its types. Its JSON is that of a vector.
-    fn plain(&self) -> Result<PlainStimulus, Error>;
+    /// The source of its inputs. The JSON is that of a vector.
+    fn drive(&self) -> Result<PlainDrive, Error>;
 
     /// Runs the candidate. `None` if it is illegal or the run is impossible.
     fn run(&mut self) -> Option<Outcome>;
@@ -74,6 +67,8 @@ pub struct ShrinkRequest<'a> {
     pub waits: &'static [&'static str],
     /// The origin of the vector.
     pub origin: &'a Origin,
+    /// The registers of the vector before reset.
+    pub before_reset: BeforeReset,
     /// The outcome of the vector.
     pub outcome: &'a Outcome,
     /// Approximate budget for all candidates, in cycles.
@@ -95,7 +90,8 @@ pub fn shrink(
     let mut search = ShrinkSearch {
         request,
         keeps_legal: false,
-        best: typed.plain()?,
+        before_reset: request.before_reset,
+        best: typed.drive()?,
         outcome: request.outcome.clone(),
         fingerprint,
         typed,
@@ -109,7 +105,7 @@ pub fn shrink(
         next_report: Instant::now(),
     };
     search.simplify_registers();
-    match search.best.drive {
+    match search.best {
         PlainDrive::Traffic(_) => {
             // Only the registers before reset may differ from the best stimulus.
             search.keeps_legal = search.typed.is_completed();
@@ -125,7 +121,7 @@ pub fn shrink(
         // Do not write the unchanged vector again after an interruption.
         return Err(Error::Interrupted);
     }
-    search.typed.replace(&search.best);
+    search.typed.replace(search.before_reset, &search.best);
     let ShrinkSearch { typed, outcome, candidates, .. } = search;
     Ok(ShrunkVector { out_of_budget, ..request.vector(typed, &outcome, candidates, any)? })
 }
@@ -151,7 +147,8 @@ impl ShrinkRequest<'_> {
 /// The smallest stimulus so far, and the remaining budget.
 struct ShrinkSearch<'a> {
     request: &'a ShrinkRequest<'a>,
-    best: PlainStimulus,
+    before_reset: BeforeReset,
+    best: PlainDrive,
     outcome: Outcome,
     fingerprint: Fingerprint,
     /// Whether the golden model completes the stimulus. Smaller stimuli must also be legal then.
@@ -188,8 +185,8 @@ impl ShrinkSearch<'_> {
     }
 
     /// Runs a candidate, if it is legal.
-    fn outcome(&mut self, stimulus: &PlainStimulus) -> Option<Outcome> {
-        if !self.typed.replace(stimulus) {
+    fn outcome(&mut self, before_reset: BeforeReset, drive: &PlainDrive) -> Option<Outcome> {
+        if !self.typed.replace(before_reset, drive) {
             return None;
         }
         self.pay(self.request.cost);
@@ -204,9 +201,8 @@ impl ShrinkSearch<'_> {
 
     /// Whether a legal stimulus with the same register values fails in the same way. It is not
     /// kept.
-    fn fails_alike(&mut self, drive: PlainDrive) -> Option<bool> {
-        let stimulus = PlainStimulus { before_reset: self.best.before_reset, drive };
-        let outcome = self.outcome(&stimulus)?;
+    fn fails_alike(&mut self, drive: &PlainDrive) -> Option<bool> {
+        let outcome = self.outcome(self.before_reset, drive)?;
         if self.keeps_legal {
             self.pay(outcome.cycles);
             if !self.typed.is_completed() {
@@ -218,8 +214,13 @@ impl ShrinkSearch<'_> {
 
     /// Runs a candidate. Keeps it if it fails in the same way and `is_smaller` holds for its
     /// outcome.
-    fn judge(&mut self, stimulus: PlainStimulus, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
-        let Some(outcome) = self.outcome(&stimulus) else { return false };
+    fn judge(
+        &mut self,
+        before_reset: BeforeReset,
+        drive: PlainDrive,
+        is_smaller: impl Fn(&Outcome) -> bool,
+    ) -> bool {
+        let Some(outcome) = self.outcome(before_reset, &drive) else { return false };
         let mut kept = Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint)
             && is_smaller(&outcome);
         if kept && self.keeps_legal {
@@ -228,7 +229,7 @@ impl ShrinkSearch<'_> {
         }
         if kept {
             self.kept += 1;
-            (self.best, self.outcome) = (stimulus, outcome);
+            (self.before_reset, self.best, self.outcome) = (before_reset, drive, outcome);
         }
         self.progress.candidate(self.candidates, self.kept);
         kept
@@ -236,8 +237,7 @@ impl ShrinkSearch<'_> {
 
     /// Runs a candidate with the same register values before reset. Reports it if it is kept.
     fn judge_drive(&mut self, drive: PlainDrive, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
-        let before_reset = self.best.before_reset;
-        let kept = self.judge(PlainStimulus { before_reset, drive }, is_smaller);
+        let kept = self.judge(self.before_reset, drive, is_smaller);
         if kept {
             self.is_smaller = true;
             self.report();
@@ -248,17 +248,17 @@ impl ShrinkSearch<'_> {
     /// Prefers ones before reset, then zeros. Random values stay only if the failure needs them.
     fn simplify_registers(&mut self) {
         for before_reset in [BeforeReset::Ones, BeforeReset::Zeros] {
-            if self.best.before_reset == before_reset || self.is_over() {
-                return;
-            }
-            if self.judge(PlainStimulus { before_reset, ..self.best.clone() }, |_| true) {
+            if self.before_reset == before_reset
+                || self.is_over()
+                || self.judge(before_reset, self.best.clone(), |_| true)
+            {
                 return;
             }
         }
     }
 
-    /// Reports the candidate, which is now the smallest stimulus: the first at once, later ones at a
-    /// limited rate.
+    /// Reports the candidate as the smallest stimulus: the first at once, later ones at a limited
+    /// rate.
     fn report(&mut self) {
         let begin = Instant::now();
         if begin >= self.next_report {

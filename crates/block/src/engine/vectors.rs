@@ -3,7 +3,7 @@
 use super::query::bytes;
 use super::replay::{self, Waves};
 use super::runner::{self, Runner};
-use super::shrink::{self, PlainDrive, PlainStimulus, ShrinkRequest, TypedCandidate};
+use super::shrink::{self, PlainDrive, ShrinkRequest, TypedCandidate};
 use crate::built::Built;
 use crate::driven::DrivenPins;
 use crate::explanation::Explanation;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use verilated::Pins;
+use verilated::{BeforeReset, Pins};
 
 /// Maximum candidates for a vector whose model ends its process: each needs a process.
 const LOST_TRIES: u64 = 64;
@@ -173,8 +173,8 @@ struct ShrinkCandidate<'a, B: Block> {
 }
 
 impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
-    fn replace(&mut self, stimulus: &PlainStimulus) -> bool {
-        let drive = match &stimulus.drive {
+    fn replace(&mut self, before_reset: BeforeReset, drive: &PlainDrive) -> bool {
+        let drive = match drive {
             PlainDrive::Traffic(traffic) => match json::from_value(traffic) {
                 Ok(traffic) => Drive::Traffic(traffic),
                 Err(_) => return false,
@@ -183,17 +183,15 @@ impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
                 Drive::Cycles(cycles.iter().map(|pins| B::Inputs::of_bytes(pins)).collect())
             }
         };
-        self.stimulus = Stimulus { before_reset: stimulus.before_reset, drive };
+        self.stimulus = Stimulus { before_reset, drive };
         true
     }
 
-    fn plain(&self) -> Result<PlainStimulus, Error> {
-        let Stimulus { before_reset, drive } = &self.stimulus;
-        let drive = match drive {
+    fn drive(&self) -> Result<PlainDrive, Error> {
+        Ok(match &self.stimulus.drive {
             Drive::Traffic(traffic) => PlainDrive::Traffic(to_value(json::to_text(traffic))?),
             Drive::Cycles(cycles) => PlainDrive::Cycles(bytes(cycles)),
-        };
-        Ok(PlainStimulus { before_reset: *before_reset, drive })
+        })
     }
 
     fn run(&mut self) -> Option<Outcome> {
@@ -235,7 +233,9 @@ impl<B: Explain> TypedVector<B> {
     ) -> Result<ShrunkVector, Error> {
         let Vector { origin, stimulus, .. } = &self.vector;
         let (info, waits) = (BlockInfo::of::<B>(), B::Traffic::WAITS);
-        let request = ShrinkRequest { info, waits, origin, outcome, budget, cost, watch };
+        let before_reset = stimulus.before_reset;
+        let request =
+            ShrinkRequest { info, waits, origin, before_reset, outcome, budget, cost, watch };
         let (scenarios, stimulus) = (B::scenarios(), stimulus.clone());
         let mut first = ShrinkCandidate { profile, scenarios, run, watch, stimulus };
         shrink::shrink(&request, &mut first, progress)

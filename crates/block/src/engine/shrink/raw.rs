@@ -42,7 +42,7 @@ pub fn shrink(search: &mut ShrinkSearch<'_>) {
 }
 
 fn cycles<'a>(search: &'a ShrinkSearch<'_>) -> &'a [Vec<u8>] {
-    match &search.best.drive {
+    match &search.best {
         PlainDrive::Cycles(cycles) => cycles,
         PlainDrive::Traffic(_) => &[],
     }
@@ -56,7 +56,7 @@ fn attempt(search: &mut ShrinkSearch<'_>, candidate: Vec<Vec<u8>>) -> bool {
         return false;
     }
     if let (Some(used), PlainDrive::Cycles(cycles)) =
-        (used(&search.outcome.verdict), &mut search.best.drive)
+        (used(&search.outcome.verdict), &mut search.best)
     {
         cycles.truncate(used.max(1));
     }

@@ -67,8 +67,8 @@ pub fn shrink(search: &mut ShrinkSearch<'_>) {
 /// again, fail in the same way. The draws depend on the pointer only.
 pub fn any(search: &mut ShrinkSearch<'_>) -> Result<Vec<String>, Error> {
     // A vector leaves out fields that a candidate may hold.
-    search.typed.replace(&search.best);
-    let PlainDrive::Traffic(json) = search.typed.plain()?.drive else { return Ok(Vec::new()) };
+    search.typed.replace(search.before_reset, &search.best);
+    let PlainDrive::Traffic(json) = search.typed.drive()? else { return Ok(Vec::new()) };
     let mut pointers = Vec::new();
     find_leaves(&json, String::new(), &mut pointers);
     pointers.truncate(DRAWN_NUMBERS);
@@ -88,7 +88,7 @@ fn is_any(search: &mut ShrinkSearch<'_>, json: &Value, pointer: &str) -> bool {
         search.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * size(json));
         let mut candidate = json.clone();
         put(&mut candidate, pointer, other.clone());
-        match search.fails_alike(PlainDrive::Traffic(candidate)) {
+        match search.fails_alike(&PlainDrive::Traffic(candidate)) {
             None => {}
             Some(false) => return false,
             Some(true) => alike.push(other),
@@ -102,7 +102,7 @@ fn is_any(search: &mut ShrinkSearch<'_>, json: &Value, pointer: &str) -> bool {
 impl ShrinkSearch<'_> {
     /// The best traffic.
     fn json(&self) -> &Value {
-        match &self.best.drive {
+        match &self.best {
             PlainDrive::Traffic(json) => json,
             PlainDrive::Cycles(_) => &Value::Null,
         }
@@ -119,7 +119,7 @@ impl ShrinkSearch<'_> {
         // The last element taken, and the one waiting after it.
         let end = self.length(&main).min(self.outcome.packets as usize + 1);
         others.retain(|pointer| *pointer != main);
-        let PlainDrive::Traffic(json) = &mut self.best.drive else { return };
+        let PlainDrive::Traffic(json) = &mut self.best else { return };
         let mut whole = json.take();
         // Separate the long lists from the rest of the stimulus.
         let mut take = |pointer: &String| match whole.pointer_mut(pointer).map(Value::take) {
@@ -153,7 +153,7 @@ impl ShrinkSearch<'_> {
             for (pointer, list) in others.iter().zip(other_lists) {
                 put(&mut whole, pointer, Value::Array(list));
             }
-            self.best.drive = PlainDrive::Traffic(whole);
+            self.best = PlainDrive::Traffic(whole);
         }
     }
 
@@ -191,7 +191,7 @@ impl ShrinkSearch<'_> {
     /// Tries a stimulus in which a list has only the elements from `choose`, without copying the
     /// others.
     fn keep(&mut self, pointer: &str, choose: impl Fn(&[Value]) -> Vec<Value>) -> bool {
-        let PlainDrive::Traffic(json) = &mut self.best.drive else { return false };
+        let PlainDrive::Traffic(json) = &mut self.best else { return false };
         let Some(Value::Array(list)) = json.pointer_mut(pointer).map(Value::take) else {
             return false;
         };
