@@ -1,9 +1,11 @@
-//! Tests the JSON format of a stimulus.
+//! Tests the JSON format of a stimulus in a vector.
 
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, Drive, Stimulus, reset_inputs};
+use cosim_core::vector::{Origin, Vector, parse};
 use cosim_core::verilated::Pins;
 use proptest::prelude::*;
+use std::path::Path;
 
 type Inputs = <Thread2 as Block>::Inputs;
 
@@ -17,11 +19,12 @@ fn size() -> usize {
 
 fn text_of(cycles: &[Inputs]) -> String {
     let stimulus = Stimulus::<Thread2>::cycles(cycles.to_vec());
-    serde_json::to_string_pretty(&stimulus).unwrap()
+    Vector::new(&Thread2::PROFILES[0], Origin::default(), stimulus, None).to_text().unwrap()
 }
 
-fn read(text: &str) -> Result<Vec<Inputs>, serde_json::Error> {
-    match serde_json::from_str::<Stimulus<Thread2>>(text)?.drive {
+fn read(text: &str) -> Result<Vec<Inputs>, String> {
+    let vector = parse::<Thread2>(text, Path::new("vector.json"));
+    match vector.map_err(|error| error.to_string())?.stimulus.drive {
         Drive::Cycles(cycles) => Ok(cycles),
         Drive::Traffic(_) => panic!("raw pins"),
     }
@@ -33,10 +36,10 @@ fn a_cycle_is_one_line_with_the_changed_ports() {
     let mut released = reset;
     released.rst = Default::default();
     let text = text_of(&[reset, reset, released]);
-    let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches(',')).collect();
-    // The object, the list and the first cycle precede these lines.
-    assert_eq!(lines[3..5], ["{}", r#"{"rst": "0x0"}"#]);
-    assert_eq!(lines[2].matches("0x").count(), Inputs::PORTS.len());
+    let lines = text.lines().map(|line| line.trim().trim_end_matches(','));
+    let lines: Vec<&str> = lines.skip_while(|line| *line != "\"cycles\": [").take(4).collect();
+    assert_eq!(lines[2..], ["{}", r#"{"rst": "0x0"}"#]);
+    assert_eq!(lines[1].matches("0x").count(), Inputs::PORTS.len());
     assert!(read(&text).is_ok_and(|cycles| cycles[2].first_difference(&released).is_none()));
 }
 
@@ -53,7 +56,13 @@ fn an_invalid_stimulus_is_refused() {
         (r#"{"cycles":[],"before_reset":{"random":4294967296}}"#, "invalid value"),
         (r#"{"cycles":[],"before_reset":{"random":-1}}"#, "invalid value"),
     ] {
-        let error = read(text).expect_err("an invalid stimulus").to_string();
+        let vector = format!(
+            r#"{{"format":"cosim-vector","version":1,"block":"thread2","fixes":"all",
+            "origin":{{"about":""}},"stimulus":{text},"recorded":null}}"#
+        );
+        let error = read(&vector).expect_err("an invalid stimulus");
+        // The second line, after what stands before the stimulus.
+        assert!(error.contains("vector.json:2:") && error.contains("stimulus"), "{error}");
         assert!(error.contains(expected), "{text}: {error}");
     }
 }

@@ -299,7 +299,7 @@ impl Progress for Finder<'_, '_> {
         let points: Vec<usize> =
             numbers(&outcome.reached).filter(|point| self.points.contains(point)).collect();
         let bins: Vec<usize> =
-            self.bins.iter().copied().filter(|bin| outcome.hits.get(*bin) > Some(&0)).collect();
+            self.bins.iter().copied().filter(|bin| outcome.hits.count(*bin) > 0).collect();
         if points.is_empty() && bins.is_empty() {
             return Ok(());
         }

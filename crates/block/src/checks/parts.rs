@@ -246,8 +246,7 @@ pub fn bins_hit<B: Block>(
     if outcome.verdict != Verdict::Match {
         return Err(CheckFailures::one(outcome.verdict.to_string()));
     }
-    let hit = outcome.hits.iter().enumerate().filter(|(_, hits)| **hits > 0);
-    Ok(hit.map(|(bin, hits)| (bin_name::<B>(bin), *hits)).collect())
+    Ok(outcome.hits.hit().map(|(bin, hits)| (bin_name::<B>(bin), hits)).collect())
 }
 
 /// The problems of the rules and bins of a profile.
@@ -279,7 +278,7 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
         if outcome.verdict.is_failure() {
             wrong.push(format!("{}: {}", case.name, outcome.verdict));
         }
-        for (bin, more) in outcome.hits.iter().enumerate() {
+        for (bin, more) in outcome.hits.hit() {
             hits[bin] += more;
         }
     }

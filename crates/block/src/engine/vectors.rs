@@ -131,8 +131,8 @@ pub struct Replayed {
 impl Replayed {
     fn new(outcome: Outcome, recorded: Option<&Verdict>, rules: &[Rule]) -> Self {
         let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
-        let rules = rules.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
-        let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
+        let named = |(bin, hits): (usize, u64)| Some((rules.get(bin)?.name.to_owned(), hits));
+        let rules = outcome.hits.hit().filter_map(named).collect();
         Self { outcome, is_recorded, rules }
     }
 

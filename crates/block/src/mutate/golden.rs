@@ -379,9 +379,8 @@ fn graded(
         if watch.is_cancelled() {
             return Err(Error::Interrupted);
         }
-        let hits = move |(_, recording): &&NamedRecording<'_>| {
-            recording.outcome().hits.get(rule).is_some_and(|hits| *hits > 0)
-        };
+        let hits =
+            move |(_, recording): &&NamedRecording<'_>| recording.outcome().hits.count(rule) > 0;
         let differs = |all: &[NamedRecording<'_>]| {
             let differs = |(_, recording): &&NamedRecording<'_>| {
                 let run = || recording.differs(rule, &kind);

@@ -152,11 +152,10 @@ fn channel() -> io::Result<(File, File)> {
 }
 
 fn read(from: &mut File, buffer: &mut Vec<u8>) -> io::Result<usize> {
-    let before = buffer.len();
-    buffer.resize(before + CHUNK, 0);
-    let read = from.read(&mut buffer[before..]);
-    buffer.truncate(before + read.as_ref().map_or(0, |read| *read));
-    read
+    let mut chunk = [0; CHUNK];
+    let read = from.read(&mut chunk)?;
+    buffer.extend_from_slice(&chunk[..read]);
+    Ok(read)
 }
 
 /// Sends a message. A worker that cannot send aborts.

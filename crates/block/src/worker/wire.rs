@@ -201,11 +201,11 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cosim_harness::harness::{Mismatch, Verdict, Violation};
+    use cosim_harness::harness::{Hits, Mismatch, Verdict, Violation};
     use proptest::prelude::*;
 
     fn done(place: u64, verdict: Verdict) -> Reply {
-        let (hits, counters) = (vec![1, 0, 1 << 40], vec![7]);
+        let (hits, counters) = (Hits::of(&[1, 0, 1 << 40]), vec![7]);
         let reached = vec![5, 0];
         let outcome = Outcome { verdict, cycles: 300, packets: 4, hits, counters, reached };
         Reply::Done { place, answer: Answer::Case(Box::new(outcome)) }

@@ -114,18 +114,13 @@ impl Recorder {
     /// Records a case that hit a new bin.
     fn note(&mut self, case: &Case, outcome: &Outcome) {
         let known = &mut self.hit[case.profile];
-        let is_new = |(hits, known): (&u64, &bool)| u32::from((*hits > 0) & !known);
-        let new = outcome.hits.iter().zip(known.iter()).map(is_new).sum();
+        let bins = || outcome.hits.hit().map(|(bin, _)| bin).filter(|bin| *bin < known.len());
+        let new = bins().filter(|bin| !known[*bin]).count() as u32;
         if new == 0 {
             return;
         }
-        let mut hit = Vec::new();
-        for ((hits, known), bin) in outcome.hits.iter().zip(known).zip(0..) {
-            if *hits > 0 {
-                *known = true;
-                hit.push(bin);
-            }
-        }
+        let hit: Vec<u32> = bins().map(|bin| bin as u32).collect();
+        hit.iter().for_each(|bin| known[*bin as usize] = true);
         self.database.finds.insert(ContributingCase {
             run: self.run.clone(),
             name: case.name.clone(),
@@ -188,8 +183,10 @@ impl Open {
     /// Adds the outcome of a case.
     fn count(&mut self, outcome: &Outcome) {
         self.cycles = self.cycles.saturating_add(outcome.cycles);
-        for (sum, hits) in self.hits.iter_mut().zip(&outcome.hits) {
-            *sum = sum.saturating_add(*hits);
+        for (bin, hits) in outcome.hits.hit() {
+            if let Some(sum) = self.hits.get_mut(bin) {
+                *sum = sum.saturating_add(hits);
+            }
         }
         if let Some(reached) = &mut self.reached {
             for point in code::numbers(&outcome.reached) {

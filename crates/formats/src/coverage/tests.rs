@@ -1,6 +1,6 @@
 use super::*;
 use cosim_base::checksum;
-use cosim_harness::harness::{Case, Outcome, Verdict};
+use cosim_harness::harness::{Case, Hits, Outcome, Verdict};
 use proptest::prelude::*;
 
 fn values(names: &[&str]) -> Vec<GroupValue> {
@@ -49,13 +49,9 @@ fn case(place: u64) -> Case {
 }
 
 fn outcome(cycles: u64, hit: &[usize]) -> Outcome {
-    let mut outcome = Outcome::without_cycles(Verdict::Match);
-    outcome.cycles = cycles;
-    outcome.hits = vec![0; 8];
-    for bin in hit {
-        outcome.hits[*bin] += 1;
-    }
-    outcome
+    let mut hits = [0; 8];
+    hit.iter().for_each(|bin| hits[*bin] += 1);
+    Outcome { cycles, hits: Hits::of(&hits), ..Outcome::without_cycles(Verdict::Match) }
 }
 
 #[test]

@@ -141,7 +141,7 @@ impl ProfileTally {
     /// Adds the rules and counters of a case. `places` is of an earlier case.
     fn count(&mut self, places: &mut Places, named: Named<'_>, outcome: &Outcome) {
         let (rules, counters) = named;
-        let hits = |rule: usize| outcome.hits.get(rule).copied().unwrap_or(0);
+        let hits = |rule: usize| outcome.hits.count(rule);
         // What a merge added has moved rules, too.
         if !places.is_of(self) {
             *places = Places::of(self, named);
@@ -255,6 +255,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cosim_harness::harness::Hits;
     use serde_json::{Value, from_value, to_value};
 
     #[test]
@@ -286,7 +287,7 @@ mod tests {
         let mut places = Places::of(&tally, named);
         let mut add = |tally: &mut ProfileTally, hits: [u64; 3], counters: [u64; 2]| {
             let mut outcome = Outcome::without_cycles(Verdict::Match);
-            (outcome.hits, outcome.counters) = (hits.to_vec(), counters.to_vec());
+            (outcome.hits, outcome.counters) = (Hits::of(&hits), counters.to_vec());
             tally.count(&mut places, named, &outcome);
         };
         add(&mut tally, [1, 0, 0], [3, 3]);

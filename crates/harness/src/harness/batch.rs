@@ -239,7 +239,7 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
         Drive::Traffic(traffic) => {
             let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
             let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
-            let outcome = source.outcome(cycles, hits);
+            let outcome = source.outcome(cycles, &hits);
             match seen {
                 DutResult::Match => match reachable::<B>(outcome, parameters) {
                     outcome if outcome.verdict == Verdict::Match => (seen, outcome),
@@ -251,7 +251,7 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B>::new(cycles);
             let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
-            (seen, source.outcome(cycles, hits))
+            (seen, source.outcome(cycles, &hits))
         }
     };
     report(seen, outcome, stimulus, parameters, dut, watch)
@@ -343,7 +343,7 @@ impl<'s, B: Block> Recording<'s, B> {
     /// empty.
     pub fn new(stimulus: &'s Stimulus<B>, parameters: &Parameters) -> Self {
         let mut all = Batch::<B>::empty();
-        let outcome = record_stimulus(stimulus, parameters, &Watch::default(), |batch| {
+        let outcome = record_stimulus(stimulus, parameters, &Watch::default(), &mut |batch| {
             all.inputs.extend_from_slice(&batch.inputs);
             all.expected.extend_from_slice(&batch.expected);
             all.open.extend_from_slice(&batch.open);
@@ -407,7 +407,7 @@ pub fn run_golden<B: Block>(
     parameters: &Parameters,
     watch: &Watch,
 ) -> Outcome {
-    watch.during(|| record_stimulus(stimulus, parameters, watch, |_| true))
+    watch.during(|| record_stimulus(stimulus, parameters, watch, &mut |_| true))
 }
 
 /// Runs one case on several DUTs and the golden side once, batch by batch, so a long case needs
@@ -422,7 +422,7 @@ pub fn run_all<B: Block, D: Dut<B>>(
         if case::batches::<B, D>() {
             return run_all_watched(stimulus, parameters, duts, watch);
         }
-        let golden = record_stimulus(stimulus, parameters, watch, |_| true);
+        let golden = record_stimulus(stimulus, parameters, watch, &mut |_| true);
         let run = |dut| Some(case::run_cycles(stimulus, parameters, dut, watch));
         (golden, duts.iter_mut().map(run).collect())
     })
@@ -440,7 +440,7 @@ fn run_all_watched<B: Block, D: Dut<B>>(
         seen.push(settled.err().map(|_| DutResult::Crashed { cycle: 0 }));
     }
     let mut first = 0;
-    let golden = record_stimulus(stimulus, parameters, watch, |batch| {
+    let golden = record_stimulus(stimulus, parameters, watch, &mut |batch| {
         for (dut, seen) in duts.iter_mut().zip(&mut seen).filter(|(_, seen)| seen.is_none()) {
             *seen = compare(dut, batch, first, watch);
         }
@@ -466,7 +466,7 @@ fn record_stimulus<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     watch: &Watch,
-    goes_on: impl FnMut(&Batch<B>) -> bool,
+    goes_on: &mut dyn FnMut(&Batch<B>) -> bool,
 ) -> Outcome {
     if follows_dut::<B>() {
         return Outcome::without_cycles(Verdict::Match);
@@ -482,7 +482,7 @@ fn record_stimulus<B: Block>(
             let outcome = match outcome.verdict {
                 // The counters include cycles after the violation.
                 Verdict::CheckFailed { .. } if later => {
-                    record_traffic::<B, false>(traffic, parameters, watch, |_| true)
+                    record_traffic::<B, false>(traffic, parameters, watch, &mut |_| true)
                 }
                 _ => outcome,
             };
@@ -492,7 +492,7 @@ fn record_stimulus<B: Block>(
             let mut source = case::RawPins::<B>::new(cycles);
             let (verdict, cycles, hits) =
                 record::<B, _, false>(&mut source, parameters, watch, goes_on);
-            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
+            compared::<B>(Outcome { verdict, ..source.outcome(cycles, &hits) })
         }
     }
 }
@@ -501,11 +501,11 @@ fn record_traffic<B: Block, const LATER: bool>(
     traffic: &B::Traffic,
     parameters: &Parameters,
     watch: &Watch,
-    goes_on: impl FnMut(&Batch<B>) -> bool,
+    goes_on: &mut dyn FnMut(&Batch<B>) -> bool,
 ) -> Outcome {
     let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
     let (verdict, cycles, hits) = record::<B, _, LATER>(&mut source, parameters, watch, goes_on);
-    Outcome { verdict, ..source.outcome(cycles, hits) }
+    Outcome { verdict, ..source.outcome(cycles, &hits) }
 }
 
 /// Runs a source's golden side to its end, batch by batch.
@@ -513,7 +513,7 @@ fn record<B: Block, S: Source<B>, const LATER: bool>(
     source: &mut S,
     parameters: &Parameters,
     watch: &Watch,
-    mut goes_on: impl FnMut(&Batch<B>) -> bool,
+    goes_on: &mut dyn FnMut(&Batch<B>) -> bool,
 ) -> (Verdict, u64, Vec<u64>) {
     let mut side = GoldenSide::<B, S, B::Coverage>::new(source, parameters);
     let mut batch = Batch::<B>::empty();

@@ -6,6 +6,7 @@ use super::contract::{
     Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
 };
 use super::coverage::{self, Coverage, CoverageSampler, Edge};
+use super::hits::Hits;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
@@ -217,9 +218,8 @@ pub struct Outcome {
     pub cycles: u64,
     /// Packets taken; 0 for unconstrained stimulus.
     pub packets: u64,
-    /// Hits of each bin: the rules, then the bins of [`Coverage`]; empty if nothing was counted.
-    #[serde(with = "super::coverage::sparse")]
-    pub hits: Vec<u64>,
+    /// Hits of each bin: the rules, then the bins of [`Coverage`]; none if nothing was counted.
+    pub hits: Hits,
     /// The scoreboard's counters; empty for unconstrained stimulus.
     pub counters: Vec<u64>,
     /// The reached points of the RTL's code, a bit for each; empty without code coverage.
@@ -229,7 +229,7 @@ pub struct Outcome {
 impl Outcome {
     /// The outcome of a case with a verdict only.
     pub fn without_cycles(verdict: Verdict) -> Self {
-        let (hits, counters, reached) = (Vec::new(), Vec::new(), Vec::new());
+        let (hits, counters, reached) = (Hits::default(), Vec::new(), Vec::new());
         Self { verdict, cycles: 0, packets: 0, hits, counters, reached }
     }
 
@@ -288,7 +288,7 @@ pub(super) fn run_cycles<B: Block>(
         Drive::Traffic(traffic) => {
             let mut source = Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            let mut outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
+            let mut outcome = Outcome { verdict, ..source.outcome(cycles, &hits) };
             if follows_dut::<B>() {
                 outcome.hits.push(source.scoreboard.compared());
             }
@@ -300,7 +300,7 @@ pub(super) fn run_cycles<B: Block>(
             if follows_dut::<B>() {
                 hits.push(0);
             }
-            let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
+            let outcome = Outcome { verdict, ..source.outcome(cycles, &hits) };
             compared::<B>(with_comparison::<B>(outcome))
         }
     }
@@ -406,7 +406,8 @@ impl<'a, B: Block> Traffic<'a, B> {
     }
 
     /// The outcome of a case that matches so far.
-    pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
+    pub(super) fn outcome(&self, cycles: u64, hits: &[u64]) -> Outcome {
+        let hits = Hits::of(hits);
         let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
         Outcome { verdict: Verdict::Match, cycles, packets, hits, counters, reached: Vec::new() }
     }
@@ -466,8 +467,8 @@ impl<'a, B: Block> RawPins<'a, B> {
     }
 
     /// As [`Traffic::outcome`].
-    pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
-        let (counters, reached) = (Vec::new(), Vec::new());
+    pub(super) fn outcome(&self, cycles: u64, hits: &[u64]) -> Outcome {
+        let (hits, counters, reached) = (Hits::of(hits), Vec::new(), Vec::new());
         Outcome { verdict: Verdict::Match, cycles, packets: 0, hits, counters, reached }
     }
 }

@@ -9,6 +9,7 @@ use super::comparison::{
     follows_dut,
 };
 use super::contract::{Block, Document, Golden, Rule, RuleSet};
+use super::hits::Hits;
 use super::parameters::Parameters;
 use super::tally::Tally;
 use serde::{Deserialize, Serialize};
@@ -630,17 +631,17 @@ thread_local! {
 }
 
 /// The first unreachable bin that was hit.
-pub(super) fn first_unreachable<B: Block>(hits: &[u64], parameters: &Parameters) -> Option<usize> {
+pub(super) fn first_unreachable<B: Block>(hits: &Hits, parameters: &Parameters) -> Option<usize> {
     first_hit(hits, TypeId::of::<B>(), parameters, unreachable::<B>)
 }
 
 fn first_hit(
-    hits: &[u64],
+    hits: &Hits,
     block: TypeId,
     parameters: &Parameters,
     unreachable: fn(&Parameters) -> BTreeMap<usize, String>,
 ) -> Option<usize> {
-    let is_hit = |bin: &usize| hits.get(*bin).is_some_and(|hits| *hits > 0);
+    let is_hit = |bin: &usize| hits.count(*bin) > 0;
     UNREACHABLE.with_borrow_mut(|all| {
         let known = all.iter().position(|(of, with, _)| *of == block && with == parameters);
         let known = known.unwrap_or_else(|| {
@@ -751,49 +752,6 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
         let counted = counted_outputs(B::Outputs::PORTS, B::TRANSACTION_OUTPUTS);
         self.hits.extend(self.open.compared(counted));
         self.hits
-    }
-}
-
-/// Stores counters sparsely: only those that are not 0.
-pub mod sparse {
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// Limit of the number of bins.
-    const MOST: u32 = 1 << 20;
-
-    /// Writes the number of counters, and each counter that is not 0 with its distance from the
-    /// previous one.
-    pub fn serialize<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
-        let mut from = 0;
-        let number = counts.iter().filter(|count| **count > 0).count();
-        let mut hit: Vec<(u32, u64)> = Vec::with_capacity(number);
-        for (index, count) in counts.iter().enumerate() {
-            if *count > 0 {
-                hit.push(((index - from) as u32, *count));
-                from = index;
-            }
-        }
-        (counts.len() as u32, hit).serialize(to)
-    }
-
-    /// Reads them.
-    ///
-    /// # Errors
-    /// If the entries do not fit the number of counters.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
-        let (length, hit): (u32, Vec<(u32, u64)>) = Deserialize::deserialize(from)?;
-        if length > MOST {
-            return Err(D::Error::custom("the block has more bins than the harness supports"));
-        }
-        let mut counts = vec![0; length as usize];
-        let mut index = 0usize;
-        for (gap, count) in hit {
-            index += gap as usize;
-            let slot = counts.get_mut(index);
-            *slot.ok_or_else(|| D::Error::custom("a bin beyond the last one"))? = count;
-        }
-        Ok(counts)
     }
 }
 

@@ -227,13 +227,13 @@ impl Link for Process {
                 Received::Quiet
             };
         }
-        let before = buffer.len();
-        buffer.resize(before + CHUNK, 0);
-        let read = self.replies.read(&mut buffer[before..]);
-        buffer.truncate(before + read.as_ref().map_or(0, |read| *read));
-        match read {
+        let mut chunk = [0; CHUNK];
+        match self.replies.read(&mut chunk) {
             Ok(0) => Received::Closed,
-            Ok(_) => Received::Bytes,
+            Ok(read) => {
+                buffer.extend_from_slice(&chunk[..read]);
+                Received::Bytes
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Received::Quiet,
             Err(_) => Received::Closed,
         }

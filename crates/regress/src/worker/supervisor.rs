@@ -105,7 +105,7 @@ const MOST: u64 = 1 << 40;
 /// Whether a case can have this outcome.
 fn is_possible(outcome: &Outcome) -> bool {
     let Outcome { cycles, packets, hits, .. } = outcome;
-    hits.iter().chain([cycles, packets]).all(|number| *number <= MOST)
+    hits.hit().all(|(_, count)| count <= MOST) && [cycles, packets].iter().all(|n| **n <= MOST)
 }
 
 /// The result of waiting for a worker.
@@ -363,7 +363,7 @@ mod tests {
     use cosim_block::vector::VectorFile;
     use cosim_block::worker::task::Task;
     use cosim_block::worker::wire::Refusal;
-    use cosim_harness::harness::Case;
+    use cosim_harness::harness::{Case, Hits};
     use std::path::Path;
 
     const LIMIT: Duration = Duration::from_secs(10);
@@ -561,7 +561,8 @@ mod tests {
         let json = || Answer::Task("1".to_owned());
         let refusal = Refusal { code: codes::SYSTEM, message: String::new() };
         let long = Outcome { cycles: u64::MAX, ..Outcome::without_cycles(Verdict::Match) };
-        let hits = Outcome { hits: vec![1, u64::MAX], ..Outcome::without_cycles(Verdict::Match) };
+        let hits =
+            Outcome { hits: Hits::of(&[1, u64::MAX]), ..Outcome::without_cycles(Verdict::Match) };
         for (requests, wrong) in [
             // Before any work, another place, and too early.
             (vec![], done(0, matches())),

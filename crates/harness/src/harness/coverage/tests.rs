@@ -48,19 +48,3 @@ fn a_case_counts_once_and_in_its_bin_alone() {
     bins.hit(BOTH.bin([1, 1]));
     assert_eq!(counts, [0, 0, 0, 0, 0, 0, 0, 1, 0]);
 }
-
-#[test]
-fn counters_travel_without_those_that_are_0() {
-    #[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
-    struct Sent(#[serde(with = "sparse")] Vec<u64>);
-    let mut counts = vec![0; 400];
-    (counts[0], counts[7], counts[399]) = (3, 1 << 40, 1);
-    let bytes = postcard::to_stdvec(&Sent(counts.clone())).unwrap();
-    // 2 for the length, 1 for how many, then gap and count: 1 + 1, 1 + 6, 2 + 1.
-    assert_eq!(bytes.len(), 3 + 2 + 7 + 3);
-    assert_eq!(postcard::from_bytes::<Sent>(&bytes), Ok(Sent(counts)));
-    // A length of 1 and a bin with the number 1.
-    assert!(postcard::from_bytes::<Sent>(&[1, 1, 1, 5]).is_err());
-    // A list that no memory holds.
-    assert!(postcard::from_bytes::<Sent>(&[0xff, 0xff, 0xff, 0xff, 0x0f, 0]).is_err());
-}
