@@ -22,7 +22,7 @@ use cosim_harness::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Watch, scenario_from,
 };
 use cosim_harness::json;
-pub use query::{CaseVector, Query, RawVector, driven};
+pub use query::{CaseVector, Query, RawVector};
 pub use replay::Waves;
 pub use runner::PROGRAMS;
 use schemars::SchemaGenerator;
@@ -136,14 +136,13 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
         let scenarios = json::from_text(&opening.scenarios).map_err(|error| {
             Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
         })?;
-        let load = |(name, model): &(String, Built)| {
+        let mut cases = Cases { scenarios, profiles: Vec::new(), packets: opening.packets };
+        let mut runners = Vec::new();
+        for (name, model) in &opening.models {
             let profile = profile::<B>(name)?;
-            let runner = runner::load::<B>(&profile, model)?;
-            Ok((profile, runner))
-        };
-        let loaded = opening.models.iter().map(load).collect::<Result<Vec<_>, Error>>()?;
-        let (profiles, runners) = loaded.into_iter().unzip();
-        let cases = Cases { scenarios, profiles, packets: opening.packets };
+            runners.push(runner::load::<B>(&profile, model)?);
+            cases.profiles.push(profile);
+        }
         Ok(Box::new(LoadedModels::<B> { cases, runners }))
     }
 
@@ -157,17 +156,10 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
 /// # Errors
 /// [`Error::Usage`] if there is none.
 pub fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
-    let found = Profile::parse(name, B::PROFILES);
-    let found = found.map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, error.to_string()))?;
-    found.into_iter().next().ok_or_else(|| {
-        Error::Usage(
-            codes::UNKNOWN_PROFILE,
-            format!(
-                "no profile has the name \
-             `{name}`"
-            ),
-        )
-    })
+    let unknown = |message| Error::Usage(codes::UNKNOWN_PROFILE, message);
+    let found = Profile::parse(name, B::PROFILES).map_err(|error| unknown(error.to_string()))?;
+    let first = found.into_iter().next();
+    first.ok_or_else(|| unknown(format!("no profile has the name `{name}`")))
 }
 
 /// The profile with this name, and its model.

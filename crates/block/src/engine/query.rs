@@ -11,13 +11,14 @@ use crate::mutate;
 use crate::vector::{Origin, Vector, VectorFile};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    BeforeResetText, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario, Stimulus,
-    Verdict, power_up_inputs,
+    BeforeResetText, Block, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario,
+    Stimulus, Verdict, power_up_inputs,
 };
 use cosim_harness::json;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use verilated::BeforeReset;
+use zerocopy::IntoBytes;
 
 /// A question about a block. Each variant names its answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -94,8 +95,9 @@ pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
         Query::RawVector(wanted) => packed(&raw_vector::<B>(wanted)?),
         Query::Check(file) => packed(&TypedVector::<B>::new(file).map(drop)?),
         Query::Drive(file, name) => {
-            let vector = file.parse::<B>()?;
-            packed(&driven(&vector.stimulus, &profile::<B>(name)?.parameters))
+            let Vector { stimulus, .. } = file.parse::<B>()?;
+            let recording = Recording::new(&stimulus, &profile::<B>(name)?.parameters);
+            packed(&driven(&recording, stimulus.before_reset))
         }
         Query::Facts { fixes, values } => {
             let parameters = Parameters::of::<B>(*fixes).with_overrides(values);
@@ -133,20 +135,23 @@ fn raw_vector<B: Explain>(wanted: &RawVector) -> Result<String, Error> {
 
 /// What the golden side of a stimulus drives and expects. Not for blocks whose stimulus follows the
 /// RTL.
-pub fn driven<B: Explain>(stimulus: &Stimulus<B>, parameters: &Parameters) -> DrivenPins {
-    let recording = Recording::new(stimulus, parameters);
+pub fn driven<B: Block>(recording: &Recording<'_, B>, before_reset: BeforeReset) -> DrivenPins {
     DrivenPins {
         inputs: bytes(recording.inputs()),
         outputs: bytes(recording.expected()),
         open: recording.open().map(bytes),
-        before_reset: stimulus.before_reset,
+        before_reset,
         ends: recording.outcome().verdict.clone(),
     }
 }
 
 /// The bytes of the pins of each cycle.
-fn bytes<P: verilated::Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
-    cycles.iter().map(|pins| pins.as_bytes().to_vec()).collect()
+pub fn bytes<P: verilated::Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
+    divided(cycles.as_bytes(), size_of::<P>(), cycles.len())
+}
+
+fn divided(bytes: &[u8], size: usize, parts: usize) -> Vec<Vec<u8>> {
+    (0..parts).map(|part| bytes[part * size..][..size].to_vec()).collect()
 }
 
 fn packed(value: &impl Serialize) -> Result<Vec<u8>, Error> {

@@ -92,13 +92,16 @@ pub fn trace<B: Block>(
 ) -> Result<(), Error> {
     let window = if waves.all { 0..u64::MAX } else { window(outcome) };
     let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, AFTER)?;
-    let path = &waves.path;
-    observed.trace(path)?;
+    observed.trace(&waves.path)?;
     let seen = harness::run(stimulus, &profile.parameters, &mut observed, watch);
     is_the_same(&outcome.verdict, &seen.verdict)?;
     let lost = observed.trace_error().map(ToString::to_string);
-    let ended = observed.finish().err().map(|error| error.to_string());
-    let reason = match lost.or(ended) {
+    finish_waves(&waves.path, lost.or(observed.finish().err().map(|error| error.to_string())))
+}
+
+/// Checks a written waveform. `lost` is why the trace ended early.
+fn finish_waves(path: &Path, lost: Option<String>) -> Result<(), Error> {
+    let reason = match lost {
         Some(reason) => reason,
         None if is_whole(path)? => return undate(path),
         None => "the waveform is incomplete; check that the disk is not full".to_owned(),

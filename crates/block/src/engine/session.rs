@@ -7,11 +7,12 @@ use cosim_base::error::Error;
 use cosim_harness::harness::{
     self, Block, Case, Explain, Outcome, Profile, Scenario, Stimulus, Watch,
 };
-use verilated::{BeforeReset, ModelKind};
+use verilated::BeforeReset::{self, Ones, Random, Zeros};
+use verilated::ModelKind;
 
-/// Number of random initial states used to find the points that are covered at power-up regardless
-/// of register values.
-const POWER_UPS: u32 = 6;
+/// Register values used to find the points that are covered at power-up regardless of them.
+const POWER_UPS: [BeforeReset; 8] =
+    [Zeros, Ones, Random(1), Random(2), Random(3), Random(4), Random(5), Random(6)];
 
 /// The parameters that determine the stimulus of a case.
 pub struct Cases<B: Block> {
@@ -60,8 +61,7 @@ pub(super) fn points<B: Block>(
 ) -> Result<Points, Error> {
     let counters = kind.points()?;
     let mut always = vec![true; counters.len()];
-    let random = (1..=POWER_UPS).map(BeforeReset::Random);
-    for before_reset in [BeforeReset::Zeros, BeforeReset::Ones].into_iter().chain(random) {
+    for before_reset in POWER_UPS {
         let mut model = kind.create(before_reset)?;
         model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
         for (always, count) in always.iter_mut().zip(model.counts()) {

@@ -1,8 +1,9 @@
 //! Operations on vectors: replay, shrink, explain, blame and export.
 
+use super::query::bytes;
 use super::replay::{self, Waves};
 use super::runner::{self, Runner};
-use super::shrink::{self, Progress, ShrinkContext, Shrunk};
+use super::shrink::{self, PlainDrive, ShrinkRequest, TypedCandidate};
 use crate::built::Built;
 use crate::driven::DrivenPins;
 use crate::explanation::Explanation;
@@ -10,11 +11,15 @@ use crate::observe::Record;
 use crate::vector::{Origin, Vector, VectorFile, own_profiles};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    Blame, Block, Explain, Golden, Outcome, Profile, Signature, Stimulus, Verdict, Watch,
+    self, Blame, Block, BlockInfo, CaseRng, Drive, Explain, Golden, Outcome, Profile, Rule,
+    Scenario, Signature, Stimulus, Traffic, Verdict, Watch,
 };
+use cosim_harness::json;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use verilated::{BeforeReset, Pins};
 
 /// Maximum candidates for a vector whose model ends its process: each needs a process.
 const LOST_TRIES: u64 = 64;
@@ -112,36 +117,6 @@ pub trait ShrinkProgress {
 
 impl ShrinkProgress for () {}
 
-/// Converts the smallest stimuli to vectors.
-pub(super) struct Reporter<'a> {
-    pub profile: &'a Profile,
-    pub origin: &'a Origin,
-    pub before: &'a Outcome,
-    pub progress: &'a mut dyn ShrinkProgress,
-}
-
-impl<B: Block> Progress<B> for Reporter<'_> {
-    fn candidate(&mut self, candidates: u64, kept: u64) {
-        self.progress.candidate(candidates, kept);
-    }
-
-    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, candidates: u64) {
-        let Self { profile, origin, before, .. } = *self;
-        self.progress.kept(&|| {
-            let (stimulus, outcome) = (stimulus.clone(), outcome.clone());
-            let best = Shrunk {
-                stimulus,
-                outcome,
-                any: Vec::new(),
-                candidates,
-                is_smaller: true,
-                out_of_budget: true,
-            };
-            ShrunkVector::new(profile, origin.clone(), before, best)
-        });
-    }
-}
-
 /// The result of a replay.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replayed {
@@ -154,10 +129,16 @@ pub struct Replayed {
 }
 
 impl Replayed {
+    fn new(outcome: Outcome, recorded: Option<&Verdict>, rules: &[Rule]) -> Self {
+        let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
+        let named = |(bin, hits): (usize, u64)| Some((rules.get(bin)?.name.to_owned(), hits));
+        let rules = outcome.hits.hit().filter_map(named).collect();
+        Self { outcome, is_recorded, rules }
+    }
+
     /// A replay with only a verdict.
     pub fn lost(verdict: Verdict, recorded: Option<&Verdict>) -> Self {
-        let is_recorded = recorded.map(|recorded| verdict == *recorded);
-        Self { outcome: Outcome::without_cycles(verdict), is_recorded, rules: BTreeMap::new() }
+        Self::new(Outcome::without_cycles(verdict), recorded, &[])
     }
 }
 
@@ -174,30 +155,69 @@ pub struct ShrunkVector {
     pub out_of_budget: bool,
 }
 
-impl ShrunkVector {
-    /// Converts the result of shrinking to a vector.
-    pub(super) fn new<B: Block>(
-        profile: &Profile,
-        mut origin: Origin,
-        before: &Outcome,
-        shrunk: Shrunk<B>,
-    ) -> Result<Self, Error> {
-        let Shrunk { stimulus, outcome, candidates, out_of_budget, .. } = shrunk;
-        origin.any = shrunk.any;
-        // Update the description to the new verdict.
-        origin.about =
-            origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
-        let recorded = Some(outcome.verdict.clone());
-        let text = Vector::new(profile, origin, stimulus, recorded).to_text()?;
-        Ok(Self { text, outcome, candidates, out_of_budget })
-    }
-}
-
 /// A vector of a block.
 #[derive(Debug)]
 pub struct TypedVector<B: Block> {
     path: PathBuf,
     vector: Vector<B>,
+}
+
+/// A candidate for a smaller stimulus.
+struct ShrinkCandidate<'a, B: Block> {
+    profile: &'a Profile,
+    scenarios: Vec<Scenario<B::Weights>>,
+    /// Runs a stimulus. `None` if that is impossible.
+    run: &'a mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
+    watch: &'a Watch,
+    stimulus: Stimulus<B>,
+}
+
+impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
+    fn replace(&mut self, before_reset: BeforeReset, drive: &PlainDrive) -> bool {
+        let drive = match drive {
+            PlainDrive::Traffic(traffic) => match json::from_value(traffic) {
+                Ok(traffic) => Drive::Traffic(traffic),
+                Err(_) => return false,
+            },
+            PlainDrive::Cycles(cycles) => {
+                Drive::Cycles(cycles.iter().map(|pins| B::Inputs::of_bytes(pins)).collect())
+            }
+        };
+        self.stimulus = Stimulus { before_reset, drive };
+        true
+    }
+
+    fn drive(&self) -> Result<PlainDrive, Error> {
+        Ok(match &self.stimulus.drive {
+            Drive::Traffic(traffic) => PlainDrive::Traffic(to_value(json::to_text(traffic))?),
+            Drive::Cycles(cycles) => PlainDrive::Cycles(bytes(cycles)),
+        })
+    }
+
+    fn run(&mut self) -> Option<Outcome> {
+        let is_legal = match &self.stimulus.drive {
+            Drive::Traffic(traffic) => traffic.check().is_ok(),
+            Drive::Cycles(cycles) => !cycles.is_empty(),
+        };
+        if is_legal { (self.run)(&self.stimulus) } else { None }
+    }
+
+    fn is_completed(&self) -> bool {
+        let golden = harness::run_golden(&self.stimulus, &self.profile.parameters, self.watch);
+        golden.verdict == Verdict::Match
+    }
+
+    fn draw(&self, scenario: usize, packets: u32, rng: &mut CaseRng) -> Option<Value> {
+        let weights = &self.scenarios[scenario].weights;
+        match B::stimulus(weights, &self.profile.parameters, packets, rng).drive {
+            Drive::Traffic(traffic) => to_value(json::to_text(&traffic)).ok(),
+            Drive::Cycles(_) => None,
+        }
+    }
+
+    fn text(&self, origin: Origin, recorded: &Verdict) -> Result<String, Error> {
+        Vector::new(self.profile, origin, self.stimulus.clone(), Some(recorded.clone())).to_text()
+    }
 }
 
 impl<B: Explain> TypedVector<B> {
@@ -206,45 +226,29 @@ impl<B: Explain> TypedVector<B> {
         &self,
         profile: &Profile,
         outcome: &Outcome,
-        tries: ShrinkContext<'_, B>,
+        run: &mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
+        [budget, cost]: [u64; 2],
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
-        let origin = &self.vector.origin;
-        let mut reporter = Reporter { profile, origin, before: outcome, progress };
-        let stimulus = self.vector.stimulus.clone();
-        let parameters = &profile.parameters;
-        let shrunk = shrink::shrink(stimulus, outcome, parameters, tries, watch, &mut reporter)?;
-        if watch.is_cancelled() && !shrunk.is_smaller {
-            // Do not write the unchanged vector again after an interruption.
-            return Err(Error::Interrupted);
-        }
-        ShrunkVector::new(profile, origin.clone(), outcome, shrunk)
+        let Vector { origin, stimulus, .. } = &self.vector;
+        let (info, waits) = (BlockInfo::of::<B>(), B::Traffic::WAITS);
+        let before_reset = stimulus.before_reset;
+        let request =
+            ShrinkRequest { info, waits, origin, before_reset, outcome, budget, cost, watch };
+        let (scenarios, stimulus) = (B::scenarios(), stimulus.clone());
+        let mut first = ShrinkCandidate { profile, scenarios, run, watch, stimulus };
+        shrink::shrink(&request, &mut first, progress)
     }
 
-    /// The profile with this name, and its loaded model.
-    fn load(profile: &str, model: &Built) -> Result<(Profile, Box<dyn Runner<B>>), Error> {
-        let profile = super::profile::<B>(profile)?;
-        let runner = runner::load(&profile, model)?;
-        Ok((profile, runner))
+    /// The loaded model of a profile.
+    fn load(profile: &str, model: &Built) -> Result<Box<dyn Runner<B>>, Error> {
+        runner::load(&super::profile::<B>(profile)?, model)
     }
 
     /// Runs it once.
     fn run(&self, runner: &dyn Runner<B>, watch: &Watch) -> Result<Outcome, Error> {
         watch.model(|| runner.run(&self.vector.stimulus, watch))
-    }
-
-    fn check_fails(&self, outcome: &Outcome) -> Result<(), Error> {
-        if Signature::of(&outcome.verdict).is_none() {
-            let message = "the vector matches, so there is no failure to shrink; name the RTL and \
-                 profile with which it fails";
-            return Err(Error::File {
-                code: codes::NOTHING_FAILS,
-                path: self.path.clone(),
-                message: message.to_owned(),
-            });
-        }
-        Ok(())
     }
 
     /// Reads a vector.
@@ -257,15 +261,9 @@ impl<B: Explain> TypedVector<B> {
 
 impl<B: Explain> RunVector for TypedVector<B> {
     fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error> {
-        let (_, runner) = Self::load(profile, model)?;
+        let runner = Self::load(profile, model)?;
         let outcome = self.run(&*runner, watch)?;
-        let recorded = self.vector.recorded.as_ref();
-        let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
-        let rules =
-            B::Golden::RULES.iter().zip(0..).map(|(rule, bin)| (rule, outcome.hits.count(bin)));
-        let rules = rules.filter(|(_, hits)| *hits > 0);
-        let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), hits)).collect();
-        Ok(Replayed { outcome, is_recorded, rules })
+        Ok(Replayed::new(outcome, self.vector.recorded.as_ref(), B::Golden::RULES))
     }
 
     fn trace(
@@ -276,7 +274,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
         waves: &Waves,
         watch: &Watch,
     ) -> Result<(), Error> {
-        Self::load(profile, model)?.1.trace(&self.vector.stimulus, observed, waves, watch)
+        Self::load(profile, model)?.trace(&self.vector.stimulus, observed, waves, watch)
     }
 
     fn shrink(
@@ -287,13 +285,13 @@ impl<B: Explain> RunVector for TypedVector<B> {
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
-        let (profile, runner) = Self::load(profile, model)?;
+        let runner = Self::load(profile, model)?;
         let outcome = self.run(&*runner, watch)?;
-        self.check_fails(&outcome)?;
+        check_fails(&outcome, &self.path)?;
         let mut run = |stimulus: &Stimulus<B>| runner.run(stimulus, watch).ok();
         let cost = runner.cost_of_a_try(budget);
-        let tries = ShrinkContext { run: &mut run, budget, cost };
-        self.smaller(&profile, &outcome, tries, watch, progress)
+        let profile = super::profile::<B>(profile)?;
+        self.smaller(&profile, &outcome, &mut run, [budget, cost], watch, progress)
     }
 
     fn shrink_lost(
@@ -314,8 +312,8 @@ impl<B: Explain> RunVector for TypedVector<B> {
             .filter(|outcome| Signature::of(&outcome.verdict) == Signature::of(lost));
         match outcome {
             Some(outcome) => {
-                let tries = ShrinkContext { run: &mut run, budget, cost: budget / LOST_TRIES };
-                self.smaller(&profile, &outcome, tries, watch, progress)
+                let costs = [budget, budget / LOST_TRIES];
+                self.smaller(&profile, &outcome, &mut run, costs, watch, progress)
             }
             None if watch.is_cancelled() => Err(Error::Interrupted),
             None => Err(Error::Lost(
@@ -326,7 +324,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
     }
 
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error> {
-        Self::load(profile, model)?.1.judge(&self.vector.stimulus, watch)
+        Self::load(profile, model)?.judge(&self.vector.stimulus, watch)
     }
 
     fn record(
@@ -360,13 +358,29 @@ impl<B: Explain> RunVector for TypedVector<B> {
         observed: &Built,
         watch: &Watch,
     ) -> Result<Explanation, Error> {
-        let runner = Self::load(profile, model)?.1;
-        let explanation = runner.explain(&self.vector.stimulus, observed, watch)?;
+        let runner = Self::load(profile, model)?;
+        let mut explanation = runner.explain(&self.vector.stimulus, observed, watch)?;
         // Without the failure, the values were never drawn again.
-        let any = match explanation.signature {
-            Some(_) => self.vector.origin.any.clone(),
-            None => Vec::new(),
-        };
-        Ok(Explanation { any, ..explanation })
+        if explanation.signature.is_some() {
+            explanation.any.clone_from(&self.vector.origin.any);
+        }
+        Ok(explanation)
     }
+}
+
+/// The JSON of a traffic, which was written as text.
+fn to_value(text: serde_json::Result<String>) -> Result<Value, Error> {
+    let value = text.and_then(|text| serde_json::from_str(&text));
+    value.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+}
+
+/// Checks that a vector has a failure to shrink.
+fn check_fails(outcome: &Outcome, path: &Path) -> Result<(), Error> {
+    if Signature::of(&outcome.verdict).is_some() {
+        return Ok(());
+    }
+    let message = "the vector matches, so there is no failure to shrink; name the RTL and profile \
+         with which it fails";
+    let (path, message) = (path.to_owned(), message.to_owned());
+    Err(Error::File { code: codes::NOTHING_FAILS, path, message })
 }

@@ -31,11 +31,11 @@ impl<B: Block> Compiled<B> {
 impl<B: Explain> Runner<B> for Compiled<B> {
     fn run(&self, stimulus: &Stimulus<B>, watch: &Watch) -> Result<Outcome, Error> {
         let mut model = self.kind.create(stimulus.before_reset)?;
-        let outcome = harness::run::<B>(stimulus, &self.profile.parameters, &mut model, watch);
-        Ok(match &self.points {
-            None => outcome,
-            Some(points) => Outcome { reached: points.reached(&model.counts()), ..outcome },
-        })
+        let mut outcome = harness::run::<B>(stimulus, &self.profile.parameters, &mut model, watch);
+        if let Some(points) = &self.points {
+            outcome.reached = points.reached(&model.counts());
+        }
+        Ok(outcome)
     }
 
     fn trace(

@@ -3,10 +3,12 @@
 //!
 //! The module of each simulator runs its program.
 
+use crate::driven::DrivenPins;
+use crate::observe::rule_names;
 use crate::words::Words;
 use cosim_harness::harness::{
-    self, Blame, Block, Culprit, Golden, Mismatch, Outcome, Parameters, Profile, Recording,
-    RuleSet, Stimulus, Verdict, Watch,
+    self, Blame, Block, BlockInfo, Culprit, Golden, Mismatch, Outcome, Parameters, Profile,
+    Recording, RuleSet, Stimulus, Verdict, Watch,
 };
 use rustix::process::Signal;
 use std::fs::File;
@@ -14,30 +16,37 @@ use std::io::{BufWriter, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Output;
-use verilated::{Pins, Port};
-use zerocopy::IntoBytes;
+use verilated::Port;
+
+/// The golden side of a case, without the types of its block.
+pub struct GoldenSide<'a> {
+    pub info: &'static BlockInfo,
+    /// The outcome if no output differs.
+    pub outcome: &'a Outcome,
+    pub pins: DrivenPins,
+    /// The state in a cycle and the rules that apply at its end.
+    pub at: &'a dyn Fn(u64) -> (&'static str, RuleSet),
+}
 
 /// Writes inputs and expected outputs. Input payload without its valid is X.
-pub fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::Result<()> {
-    let (inputs, outputs) = (Words::of_ports(B::Inputs::PORTS), Words::of_ports(B::Outputs::PORTS));
-    let governors: Vec<Option<&Port>> = B::Inputs::PORTS
-        .iter()
-        .map(|port| B::NAMING.governor(port, B::Inputs::PORTS, false))
-        .collect();
+pub fn write_case(golden: &GoldenSide<'_>, path: &Path) -> std::io::Result<()> {
+    let BlockInfo { inputs: ports, outputs, naming, .. } = golden.info;
+    let governors: Vec<Option<&Port>> =
+        ports.iter().map(|port| naming.governor(port, ports, false)).collect();
+    let (inputs, outputs) = (Words::of_ports(ports), Words::of_ports(outputs));
     let mut file = BufWriter::new(File::create(path)?);
-    let cycles = recording.inputs().iter().zip(recording.expected()).enumerate();
-    for (cycle, (driven, expected)) in cycles {
-        let pins = driven.as_bytes();
+    let DrivenPins { inputs: driven, outputs: expected, open, .. } = &golden.pins;
+    for (cycle, (pins, expected)) in driven.iter().zip(expected).enumerate() {
         let is_idle =
             |place: usize| governors[place].is_some_and(|governor| governor.bytes(pins)[0] == 0);
         write!(
             file,
             "{} {}",
             inputs.digits(pins, "", is_idle),
-            outputs.digits(expected.as_bytes(), "", |_| false)
+            outputs.digits(expected, "", |_| false)
         )?;
-        if let Some(open) = recording.open() {
-            write!(file, " {}", outputs.digits(open[cycle].as_bytes(), "", |_| false))?;
+        if let Some(open) = open {
+            write!(file, " {}", outputs.digits(&open[cycle], "", |_| false))?;
         }
         writeln!(file)?;
     }
@@ -86,34 +95,28 @@ impl<'a> Line<'a> {
 }
 
 /// The outcome of a simulation from its messages.
-pub fn outcome<B: Block>(
-    recording: &Recording<'_, B>,
-    parameters: &Parameters,
-    output: &Output,
-) -> Outcome {
+pub fn outcome(golden: &GoldenSide<'_>, output: &Output) -> Outcome {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut lines = text.lines().filter_map(Line::parse).peekable();
     let Some(cycle) = lines.peek().map(|line| line.cycle) else {
         return match text.lines().any(|line| line.starts_with("cosim end ")) {
-            true => recording.outcome().clone(),
+            true => golden.outcome.clone(),
             false => Outcome::without_cycles(ended(output)),
         };
     };
     let lines: Vec<Line<'_>> = lines.take_while(|line| line.cycle == cycle).collect();
     let first = &lines[0];
-    let ports: Vec<&'static Port> = B::Outputs::PORTS
-        .iter()
-        .filter(|port| lines.iter().any(|line| line.port == port.name))
-        .collect();
-    let leading = B::NAMING.leading(&ports);
+    let outputs = golden.info.outputs.iter();
+    let ports: Vec<&'static Port> =
+        outputs.filter(|port| lines.iter().any(|line| line.port == port.name)).collect();
+    let leading = golden.info.naming.leading(&ports);
     let is_output = leading.iter().any(|port| port.name == first.port);
     let differs = match is_output {
         true => leading.iter().map(|port| port.name.to_owned()).collect(),
         // A mismatch of the state register explains the others.
         false => vec![first.port.to_owned()],
     };
-    let (state, rules) = golden_at(recording, parameters, cycle);
-    let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
+    let (state, rules) = (golden.at)(cycle);
     let expected = match first.expected {
         "?" => "a known value".to_owned(),
         digits => first.literal(digits),
@@ -124,15 +127,14 @@ pub fn outcome<B: Block>(
         expected,
         actual: first.literal(first.actual),
         state: state.to_owned(),
-        rule: rules.join("+"),
+        rule: rule_names(golden.info.rules, rules),
         differs,
     };
     let verdict = match first.is_unknown {
         true => Verdict::Unknown(mismatch),
         false => Verdict::Mismatch(mismatch),
     };
-    let packets = recording.outcome().packets;
-    Outcome { cycles: cycle, packets, ..Outcome::without_cycles(verdict) }
+    Outcome { cycles: cycle, packets: golden.outcome.packets, ..Outcome::without_cycles(verdict) }
 }
 
 /// The blame if the RTL drives an X: the RTL, unless the golden model's side fails, too.
@@ -146,7 +148,7 @@ pub fn blame<B: Block>(stimulus: &Stimulus<B>, profile: &Profile, watch: &Watch)
 }
 
 /// The golden model's state in a cycle and the rules that apply at its end.
-fn golden_at<B: Block>(
+pub fn golden_at<B: Block>(
     recording: &Recording<'_, B>,
     parameters: &Parameters,
     cycle: u64,

@@ -1,13 +1,14 @@
 //! Simulations that Icarus compiled. Each case runs in a process of its own.
 
-use super::four_values::{blame, outcome, write_case};
+use super::four_values::{GoldenSide, blame, golden_at, outcome, write_case};
 use super::{Runner, Waves};
 use crate::built::Built;
 use crate::engine::explain;
+use crate::engine::query::driven;
 use crate::explanation::Explanation;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    Blame, Explain, Golden, Outcome, Profile, Recording, Stimulus, Verdict, Watch,
+    Blame, BlockInfo, Explain, Outcome, Profile, Recording, Stimulus, Verdict, Watch,
 };
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use std::fs::{self, File};
@@ -52,28 +53,42 @@ impl Icarus {
         watch: &Watch,
     ) -> Result<Outcome, Error> {
         watch.during(|| {
-            let recording = Recording::new(stimulus, &self.profile.parameters);
-            let golden = recording.outcome();
-            if !B::Golden::IS_WRITTEN || golden.verdict == Verdict::Cancelled {
-                return Ok(golden.clone());
-            }
-            let folder =
-                TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-            let case = folder.path().join("case");
-            write_case(&recording, &case).map_err(Error::write(&case))?;
-            let pulse = folder.path().join("pulse");
-            let mut arguments =
-                vec![format!("+case={}", case.display()), format!("+pulse={}", pulse.display())];
-            if let Some(waves) = waves {
-                let is_fst = waves.extension().is_some_and(|ending| ending == "fst");
-                arguments.extend(is_fst.then(|| "-fst".to_owned()));
-                let waves = std::path::absolute(waves).map_err(Error::write(waves))?;
-                arguments.push(format!("+waves={}", waves.display()));
-            }
-            let output =
-                alive(&pulse, watch, || simulate(&self.compiled, &arguments, folder.path()))??;
-            Ok(outcome(&recording, &self.profile.parameters, &output))
+            let parameters = &self.profile.parameters;
+            let recording = Recording::new(stimulus, parameters);
+            let golden = GoldenSide {
+                info: BlockInfo::of::<B>(),
+                outcome: recording.outcome(),
+                pins: driven(&recording, stimulus.before_reset),
+                at: &|cycle| golden_at(&recording, parameters, cycle),
+            };
+            self.compare(&golden, waves, watch)
         })
+    }
+
+    /// Runs a case whose golden side is known.
+    fn compare(
+        &self,
+        golden: &GoldenSide<'_>,
+        waves: Option<&Path>,
+        watch: &Watch,
+    ) -> Result<Outcome, Error> {
+        if !golden.info.has_golden || golden.outcome.verdict == Verdict::Cancelled {
+            return Ok(golden.outcome.clone());
+        }
+        let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let case = folder.path().join("case");
+        write_case(golden, &case).map_err(Error::write(&case))?;
+        let pulse = folder.path().join("pulse");
+        let mut arguments =
+            vec![format!("+case={}", case.display()), format!("+pulse={}", pulse.display())];
+        if let Some(waves) = waves {
+            let is_fst = waves.extension().is_some_and(|ending| ending == "fst");
+            arguments.extend(is_fst.then(|| "-fst".to_owned()));
+            let waves = std::path::absolute(waves).map_err(Error::write(waves))?;
+            arguments.push(format!("+waves={}", waves.display()));
+        }
+        let output = alive(&pulse, watch, || simulate(&self.compiled, &arguments, folder.path()))??;
+        Ok(outcome(golden, &output))
     }
 }
 
@@ -103,9 +118,11 @@ impl<B: Explain> Runner<B> for Icarus {
         watch: &Watch,
     ) -> Result<Explanation, Error> {
         let outcome = self.simulate(stimulus, None, watch)?;
-        let judgement = outcome.verdict.is_failure().then(|| blame(stimulus, &self.profile, watch));
-        let explained = explain::explain_four(stimulus, &self.profile, &outcome);
-        Ok(Explanation { judgement, ..explained })
+        let mut explained = explain::explain_four(stimulus, &self.profile, &outcome);
+        if outcome.verdict.is_failure() {
+            explained.judgement = Some(blame(stimulus, &self.profile, watch));
+        }
+        Ok(explained)
     }
 
     fn cost_of_a_try(&self, budget: u64) -> u64 {

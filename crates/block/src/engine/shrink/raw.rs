@@ -4,11 +4,10 @@
 //! of ports to 0: whole ports in all cycles and in some, then named fields of wide ports, then
 //! their halves down to single bits.
 
-use super::ShrinkSearch;
-use cosim_harness::harness::{Block, Drive, Verdict};
+use super::{PlainDrive, ShrinkSearch};
+use cosim_harness::harness::{BlockInfo, Verdict};
 use std::ops::Range;
-use verilated::{Pins, Port};
-use zerocopy::IntoBytes;
+use verilated::Port;
 
 /// Some bits of a port in one cycle.
 #[derive(Clone)]
@@ -19,7 +18,7 @@ struct PortBits {
 }
 
 /// Shrinks the search's best stimulus.
-pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) {
+pub fn shrink(search: &mut ShrinkSearch<'_>) {
     search.allow(2);
     window(search);
     drop_cycles(search);
@@ -30,7 +29,7 @@ pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) {
         search.allow(2);
         clear(search, pieces(search, |_, port| std::iter::once(0..port.width).collect()));
         search.allow(2);
-        clear(search, pieces(search, |name, port| fields_of::<B>(name, port)));
+        clear(search, pieces(search, fields_of));
         search.allow(2);
         clear_halves(search);
         search.reserve = 0;
@@ -42,22 +41,22 @@ pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     }
 }
 
-fn cycles<'a, B: Block>(search: &'a ShrinkSearch<'_, B>) -> &'a [B::Inputs] {
-    match &search.best.drive {
-        Drive::Cycles(cycles) => cycles,
-        Drive::Traffic(_) => &[],
+fn cycles<'a>(search: &'a ShrinkSearch<'_>) -> &'a [Vec<u8>] {
+    match &search.best {
+        PlainDrive::Cycles(cycles) => cycles,
+        PlainDrive::Traffic(_) => &[],
     }
 }
 
 /// Runs a candidate. If it fails, also removes the cycles after the failure.
-fn attempt<B: Block>(search: &mut ShrinkSearch<'_, B>, candidate: Vec<B::Inputs>) -> bool {
+fn attempt(search: &mut ShrinkSearch<'_>, candidate: Vec<Vec<u8>>) -> bool {
     // Copying a cycle costs less than running it.
     search.pay(candidate.len() as u64 / 4);
-    if search.is_over() || !search.judge_drive(Drive::Cycles(candidate), |_| true) {
+    if search.is_over() || !search.judge_drive(PlainDrive::Cycles(candidate), |_| true) {
         return false;
     }
-    if let (Some(used), Drive::Cycles(cycles)) =
-        (used(&search.outcome.verdict), &mut search.best.drive)
+    if let (Some(used), PlainDrive::Cycles(cycles)) =
+        (used(&search.outcome.verdict), &mut search.best)
     {
         cycles.truncate(used.max(1));
     }
@@ -75,7 +74,7 @@ fn used(verdict: &Verdict) -> Option<usize> {
 }
 
 /// Looks for a window of 1, 2, 3 or more cycles before the failure that fails alone after reset.
-fn window<B: Block>(search: &mut ShrinkSearch<'_, B>) {
+fn window(search: &mut ShrinkSearch<'_>) {
     let all = cycles(search).to_vec();
     let end = used(&search.outcome.verdict).unwrap_or(all.len()).clamp(1, all.len());
     let mut width = 1;
@@ -89,7 +88,7 @@ fn window<B: Block>(search: &mut ShrinkSearch<'_, B>) {
 }
 
 /// Removes cycles: long runs first, down to single cycles.
-fn drop_cycles<B: Block>(search: &mut ShrinkSearch<'_, B>) {
+fn drop_cycles(search: &mut ShrinkSearch<'_>) {
     let mut run = cycles(search).len() / 2;
     while run > 0 {
         let mut end = cycles(search).len();
@@ -108,11 +107,11 @@ fn drop_cycles<B: Block>(search: &mut ShrinkSearch<'_, B>) {
 }
 
 /// Sets a port to 0 in all cycles.
-fn idle_ports<B: Block>(search: &mut ShrinkSearch<'_, B>) {
-    for port in B::Inputs::PORTS {
+fn idle_ports(search: &mut ShrinkSearch<'_>) {
+    for port in search.request.info.inputs {
         let group: Vec<PortBits> = (0..cycles(search).len())
             .map(|cycle| PortBits { cycle, port, bits: 0..port.width })
-            .filter(|piece| is_set(&cycles(search)[piece.cycle], piece))
+            .filter(|piece| is_set(cycles(search), piece))
             .collect();
         if search.is_over() {
             return;
@@ -122,26 +121,27 @@ fn idle_ports<B: Block>(search: &mut ShrinkSearch<'_, B>) {
 }
 
 /// The non-zero parts of every port in every cycle.
-fn pieces<B: Block>(
-    search: &ShrinkSearch<'_, B>,
-    parts: impl Fn(&str, &'static Port) -> Vec<Range<u32>>,
+fn pieces(
+    search: &ShrinkSearch<'_>,
+    parts: fn(&BlockInfo, &Port) -> Vec<Range<u32>>,
 ) -> Vec<PortBits> {
+    let info = search.request.info;
     let mut found = Vec::new();
-    let parts: Vec<(&'static Port, Range<u32>)> = B::Inputs::PORTS
-        .iter()
-        .flat_map(|port| parts(port.name, port).into_iter().map(move |bits| (port, bits)))
+    let inputs = info.inputs.iter();
+    let parts: Vec<(&'static Port, Range<u32>)> = inputs
+        .flat_map(|port| parts(info, port).into_iter().map(move |bits| (port, bits)))
         .collect();
-    for (cycle, pins) in cycles(search).iter().enumerate() {
+    for cycle in 0..cycles(search).len() {
         let pieces = parts.iter().map(|(port, bits)| PortBits { cycle, port, bits: bits.clone() });
-        found.extend(pieces.filter(|piece| is_set(pins, piece)));
+        found.extend(pieces.filter(|piece| is_set(cycles(search), piece)));
     }
     found
 }
 
 /// The named fields of a port, and the bits between them.
-fn fields_of<B: Block>(name: &str, port: &Port) -> Vec<Range<u32>> {
-    let mut fields: Vec<Range<u32>> =
-        B::fields(name).iter().map(|(_, field)| field.range()).collect();
+fn fields_of(info: &BlockInfo, port: &Port) -> Vec<Range<u32>> {
+    let named = info.fields.get(port.name).copied().unwrap_or_default();
+    let mut fields: Vec<Range<u32>> = named.iter().map(|(_, field)| field.range()).collect();
     fields.sort_by_key(|field| field.start);
     let mut all = Vec::new();
     let mut next = 0;
@@ -159,7 +159,7 @@ fn fields_of<B: Block>(name: &str, port: &Port) -> Vec<Range<u32>> {
 }
 
 /// Clears parts: many at once first, down to single ones.
-fn clear<B: Block>(search: &mut ShrinkSearch<'_, B>, pieces: Vec<PortBits>) {
+fn clear(search: &mut ShrinkSearch<'_>, pieces: Vec<PortBits>) {
     let mut left = pieces;
     let mut run = left.len();
     while run > 0 {
@@ -169,15 +169,14 @@ fn clear<B: Block>(search: &mut ShrinkSearch<'_, B>, pieces: Vec<PortBits>) {
             }
             clear_group(search, group);
         }
-        let best = cycles(search);
-        left.retain(|piece| best.get(piece.cycle).is_some_and(|pins| is_set(pins, piece)));
+        left.retain(|piece| is_set(cycles(search), piece));
         run = (run / 2).min(left.len());
     }
 }
 
 /// Clears halves of the remaining fields, down to single bits.
-fn clear_halves<B: Block>(search: &mut ShrinkSearch<'_, B>) {
-    let mut left = pieces(search, |name, port| fields_of::<B>(name, port));
+fn clear_halves(search: &mut ShrinkSearch<'_>) {
+    let mut left = pieces(search, fields_of);
     while let Some(piece) = left.pop() {
         if search.is_over() {
             return;
@@ -189,10 +188,7 @@ fn clear_halves<B: Block>(search: &mut ShrinkSearch<'_, B>) {
         let middle = start + (end - start) / 2;
         for bits in [start..middle, middle..end] {
             let half = PortBits { bits, ..piece.clone() };
-            let is_there = |search: &ShrinkSearch<'_, B>| {
-                cycles(search).get(half.cycle).is_some_and(|pins| is_set(pins, &half))
-            };
-            if is_there(search) && !clear_group(search, std::slice::from_ref(&half)) {
+            if is_set(cycles(search), &half) && !clear_group(search, std::slice::from_ref(&half)) {
                 left.push(half);
             }
         }
@@ -200,27 +196,19 @@ fn clear_halves<B: Block>(search: &mut ShrinkSearch<'_, B>) {
 }
 
 /// Makes ports keep the value of the previous cycle, which is easier to read.
-fn hold<B: Block>(search: &mut ShrinkSearch<'_, B>) {
+fn hold(search: &mut ShrinkSearch<'_>) {
     for cycle in 1..cycles(search).len() {
-        for port in B::Inputs::PORTS {
-            let [.., before, here] = &cycles(search)[..=cycle.min(cycles(search).len() - 1)] else {
-                return;
-            };
-            let piece = PortBits { cycle, port, bits: 0..port.width };
-            if search.is_over() || cycle >= cycles(search).len() {
+        for port in search.request.info.inputs {
+            let all = cycles(search);
+            if search.is_over() || cycle >= all.len() {
                 return;
             }
-            let (before, here) = (port.bytes(before.as_bytes()), port.bytes(here.as_bytes()));
+            let [before, here] = [cycle - 1, cycle].map(|cycle| port.bytes(&all[cycle]));
+            let is_zero = |value: &[u8]| value.iter().all(|byte| *byte == 0);
             // A zero stays.
-            if before != here
-                && is_set(&cycles(search)[cycle], &piece)
-                && before.iter().any(|byte| *byte != 0)
-            {
-                let value = before.to_vec();
-                let mut candidate = cycles(search).to_vec();
-                candidate[cycle] = edited(&candidate[cycle], |bytes| {
-                    bytes[port.offset..][..value.len()].copy_from_slice(&value);
-                });
+            if before != here && !is_zero(here) && !is_zero(before) {
+                let mut candidate = all.to_vec();
+                candidate[cycle][port.offset..][..port.size()].copy_from_slice(before);
                 attempt(search, candidate);
             }
         }
@@ -228,32 +216,24 @@ fn hold<B: Block>(search: &mut ShrinkSearch<'_, B>) {
 }
 
 /// Tries to clear some parts.
-fn clear_group<B: Block>(search: &mut ShrinkSearch<'_, B>, group: &[PortBits]) -> bool {
+fn clear_group(search: &mut ShrinkSearch<'_>, group: &[PortBits]) -> bool {
     if group.is_empty() {
         return false;
     }
     let mut candidate = cycles(search).to_vec();
     for PortBits { cycle, port, bits } in group {
         if let Some(pins) = candidate.get_mut(*cycle) {
-            *pins = edited(pins, |bytes| {
-                let bytes = &mut bytes[port.offset..][..port.size()];
-                for bit in bits.clone() {
-                    bytes[bit as usize / 8] &= !(1 << (bit % 8));
-                }
-            });
+            let bytes = &mut pins[port.offset..][..port.size()];
+            for bit in bits.clone() {
+                bytes[bit as usize / 8] &= !(1 << (bit % 8));
+            }
         }
     }
     attempt(search, candidate)
 }
 
-fn is_set<P: Pins>(pins: &P, piece: &PortBits) -> bool {
-    let bytes = piece.port.bytes(pins.as_bytes());
+fn is_set(cycles: &[Vec<u8>], piece: &PortBits) -> bool {
+    let Some(pins) = cycles.get(piece.cycle) else { return false };
+    let bytes = piece.port.bytes(pins);
     piece.bits.clone().any(|bit| bytes[bit as usize / 8] >> (bit % 8) & 1 == 1)
-}
-
-/// A copy of `pins` with edited bytes.
-fn edited<P: Pins>(pins: &P, edit: impl FnOnce(&mut [u8])) -> P {
-    let mut bytes = pins.as_bytes().to_vec();
-    edit(&mut bytes);
-    P::of_bytes(&bytes)
 }

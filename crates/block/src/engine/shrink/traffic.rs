@@ -7,17 +7,15 @@
 //! Coarse steps come first. Then it tries random stimuli of the block's scenarios with few packets,
 //! in increasing number, until one fails in the same way. Fine steps come last.
 
-use super::ShrinkSearch;
 use super::json::{
     Depth, drawn, find_leaves, find_lists, find_objects, find_values, is_wait, joined, number,
     size, with_number,
 };
-use cosim_base::error::{Error, codes};
-use cosim_harness::harness::{Block, CaseRng, Drive, Stimulus, Traffic as _, case_seed};
+use super::{PlainDrive, ShrinkSearch};
+use cosim_base::error::Error;
+use cosim_harness::harness::{CaseRng, case_seed};
 use rand::{Rng as _, SeedableRng};
-use serde::Deserialize;
 use serde_json::Value;
-use std::ops::{Deref, DerefMut};
 
 /// Cost of a number in a candidate for copying, parsing and dropping, in cycles.
 const COST_OF_A_NUMBER: u64 = 2;
@@ -44,35 +42,33 @@ const DRAWN_NUMBERS: usize = 64;
 const WIDTHS: [u32; 12] = [1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
 
 /// Shrinks the search's best stimulus.
-pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<(), Error> {
+pub fn shrink(search: &mut ShrinkSearch<'_>) {
     if search.is_over() {
-        return Ok(());
+        return;
     }
-    let json = to_json(&search.best)?;
-    let mut work = TrafficShrinker { json, search, finest: usize::MAX };
-    let numbers = size(&work.json);
-    work.pay(COST_OF_A_NUMBER * numbers);
-    work.allow(4);
-    work.window();
-    work.cut_tails();
-    if size(&work.json) <= LARGE {
-        work.allow(4);
-        work.reduce(FINEST_AT_FIRST);
+    search.pay(COST_OF_A_NUMBER * size(search.json()));
+    search.allow(4);
+    search.window();
+    search.cut_tails();
+    if size(search.json()) <= LARGE {
+        search.allow(4);
+        search.reduce(FINEST_AT_FIRST);
     }
-    work.allow(2);
-    if work.draw() {
-        work.allow(4);
-        work.reduce(FINEST_AT_FIRST);
+    search.allow(2);
+    if search.draw() {
+        search.allow(4);
+        search.reduce(FINEST_AT_FIRST);
     }
-    work.reserve = 0;
-    work.reduce(usize::MAX);
-    Ok(())
+    search.reserve = 0;
+    search.reduce(usize::MAX);
 }
 
 /// JSON pointers to the numbers of the best stimulus that do not matter: other legal values, drawn
 /// again, fail in the same way. The draws depend on the pointer only.
-pub fn any<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<Vec<String>, Error> {
-    let json = to_json(&search.best)?;
+pub fn any(search: &mut ShrinkSearch<'_>) -> Result<Vec<String>, Error> {
+    // A vector leaves out fields that a candidate may hold.
+    search.typed.replace(search.before_reset, &search.best);
+    let PlainDrive::Traffic(json) = search.typed.drive()? else { return Ok(Vec::new()) };
     let mut pointers = Vec::new();
     find_leaves(&json, String::new(), &mut pointers);
     pointers.truncate(DRAWN_NUMBERS);
@@ -80,7 +76,7 @@ pub fn any<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<Vec<String>, Er
     Ok(pointers)
 }
 
-fn is_any<B: Block>(search: &mut ShrinkSearch<'_, B>, json: &Value, pointer: &str) -> bool {
+fn is_any(search: &mut ShrinkSearch<'_>, json: &Value, pointer: &str) -> bool {
     let Some(value) = json.pointer(pointer) else { return false };
     let mut rng = CaseRng::seed_from_u64(case_seed(0, pointer));
     let mut alike: Vec<Value> = Vec::new();
@@ -91,9 +87,8 @@ fn is_any<B: Block>(search: &mut ShrinkSearch<'_, B>, json: &Value, pointer: &st
         }
         search.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * size(json));
         let mut candidate = json.clone();
-        put_value(&mut candidate, pointer, other.clone());
-        let Ok(traffic) = B::Traffic::deserialize(&candidate) else { continue };
-        match search.fails_alike(Drive::Traffic(traffic)) {
+        put(&mut candidate, pointer, other.clone());
+        match search.fails_alike(&PlainDrive::Traffic(candidate)) {
             None => {}
             Some(false) => return false,
             Some(true) => alike.push(other),
@@ -104,48 +99,28 @@ fn is_any<B: Block>(search: &mut ShrinkSearch<'_, B>, json: &Value, pointer: &st
     alike.len() > 1 || (is_bit && alike.len() == 1)
 }
 
-struct TrafficShrinker<'a, 'b, B: Block> {
-    /// The best stimulus as JSON.
-    json: Value,
-    search: &'a mut ShrinkSearch<'b, B>,
-    /// Maximum number of parts into which a list or a set of numbers is divided.
-    finest: usize,
-}
-
-impl<'b, B: Block> Deref for TrafficShrinker<'_, 'b, B> {
-    type Target = ShrinkSearch<'b, B>;
-
-    fn deref(&self) -> &Self::Target {
-        self.search
+impl ShrinkSearch<'_> {
+    /// The best traffic.
+    fn json(&self) -> &Value {
+        match &self.best {
+            PlainDrive::Traffic(json) => json,
+            PlainDrive::Cycles(_) => &Value::Null,
+        }
     }
-}
 
-impl<B: Block> DerefMut for TrafficShrinker<'_, '_, B> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        self.search
-    }
-}
-
-impl<B: Block> TrafficShrinker<'_, '_, B> {
     /// Looks for 1, 2, 3 or more elements before the failure that fail alone. The cost depends on
     /// the last window tried, not on the whole stimulus.
     fn window(&mut self) {
-        let length = |json: &Value, pointer: &String| {
-            json.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
-        };
-        let long: Vec<String> = self
-            .lists_of(Depth::Outer)
-            .into_iter()
-            .filter(|pointer| length(&self.json, pointer) > SHORT)
-            .collect();
-        let Some(main) = long.iter().max_by_key(|pointer| length(&self.json, pointer)).cloned()
-        else {
+        let mut others = self.lists_of(Depth::Outer);
+        others.retain(|pointer| self.length(pointer) > SHORT);
+        let Some(main) = others.iter().max_by_key(|pointer| self.length(pointer)).cloned() else {
             return;
         };
         // The last element taken, and the one waiting after it.
-        let end = length(&self.json, &main).min(self.outcome.packets as usize + 1);
-        let others: Vec<String> = long.into_iter().filter(|pointer| *pointer != main).collect();
-        let mut whole = self.json.take();
+        let end = self.length(&main).min(self.outcome.packets as usize + 1);
+        others.retain(|pointer| *pointer != main);
+        let PlainDrive::Traffic(json) = &mut self.best else { return };
+        let mut whole = json.take();
         // Separate the long lists from the rest of the stimulus.
         let mut take = |pointer: &String| match whole.pointer_mut(pointer).map(Value::take) {
             Some(Value::Array(list)) => list,
@@ -161,13 +136,10 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
                     continue;
                 }
                 let mut candidate = whole.clone();
-                put(&mut candidate, &main, elements[end - width..end].to_vec());
+                put(&mut candidate, &main, elements[end - width..end].into());
                 for (pointer, list) in others.iter().zip(&other_lists) {
-                    put(
-                        &mut candidate,
-                        pointer,
-                        if with_others { list.clone() } else { Vec::new() },
-                    );
+                    let list = if with_others { list.clone() } else { Vec::new() };
+                    put(&mut candidate, pointer, Value::Array(list));
                 }
                 if self.attempt(candidate) {
                     found = true;
@@ -177,11 +149,11 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
             width += 1 + width / 3;
         }
         if !found {
-            put(&mut whole, &main, elements);
+            put(&mut whole, &main, Value::Array(elements));
             for (pointer, list) in others.iter().zip(other_lists) {
-                put(&mut whole, pointer, list);
+                put(&mut whole, pointer, Value::Array(list));
             }
-            self.json = whole;
+            self.best = PlainDrive::Traffic(whole);
         }
     }
 
@@ -208,23 +180,24 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
 
     fn lists_of(&self, depth: Depth) -> Vec<String> {
         let mut pointers = Vec::new();
-        find_lists(&self.json, String::new(), 0, depth, &mut pointers);
+        find_lists(self.json(), String::new(), 0, depth, &mut pointers);
         pointers
     }
 
     fn length(&self, pointer: &str) -> usize {
-        self.json.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
+        self.json().pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
     }
 
     /// Tries a stimulus in which a list has only the elements from `choose`, without copying the
     /// others.
     fn keep(&mut self, pointer: &str, choose: impl Fn(&[Value]) -> Vec<Value>) -> bool {
-        let Some(Value::Array(list)) = self.json.pointer_mut(pointer).map(Value::take) else {
+        let PlainDrive::Traffic(json) = &mut self.best else { return false };
+        let Some(Value::Array(list)) = json.pointer_mut(pointer).map(Value::take) else {
             return false;
         };
-        let mut candidate = self.json.clone();
-        put(&mut candidate, pointer, choose(&list));
-        put(&mut self.json, pointer, list);
+        let mut candidate = json.clone();
+        put(&mut candidate, pointer, Value::Array(choose(&list)));
+        put(json, pointer, Value::Array(list));
         self.attempt(candidate)
     }
 
@@ -233,6 +206,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     fn reduce(&mut self, finest: usize) {
         self.finest = finest;
         let small_steps = finest == usize::MAX;
+        let waits = self.request.waits;
         loop {
             let before = self.kept;
             self.outer_lists();
@@ -241,9 +215,9 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
                 self.merge();
             }
             self.lists(Depth::Inner);
-            self.values(is_wait_of::<B>);
+            self.values(&|name| is_wait(waits, name));
             self.options();
-            self.values(|_| true);
+            self.values(&|_| true);
             if small_steps {
                 self.lower();
                 self.lower_together();
@@ -269,7 +243,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     /// Generates stimuli with fewer packets, of each size in turn, because the necessary number is
     /// unknown. Returns whether one fails in the same way.
     fn draw(&mut self) -> bool {
-        let scenarios = B::scenarios();
+        let scenarios = &self.request.info.scenarios;
         let begin = self.left;
         let mut found_at = None;
         for index in 0..DRAWS / ROUND {
@@ -285,19 +259,16 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
                         break;
                     }
                     let number = index * (ROUND / packets.max(3)) + draw;
-                    let scenario = &scenarios[number as usize % scenarios.len()];
-                    let name = format!("shrink/{}/{packets}/{number}", scenario.name);
+                    let scenario = number as usize % scenarios.len();
+                    let name = format!("shrink/{}/{packets}/{number}", scenarios[scenario].name);
                     let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
-                    let drawn =
-                        B::stimulus(&scenario.weights, &self.parameters, packets as u32, &mut rng);
+                    let drawn = self.typed.draw(scenario, packets as u32, &mut rng);
                     let most = self.outcome.packets;
                     // A generated stimulus is not derived from the current one, so check that it is
                     // smaller.
-                    if matches!(drawn.drive, Drive::Traffic(_))
-                        && self.judge_drive(drawn.drive, |outcome| outcome.packets < most)
-                        && let Ok(json) = to_json(&self.best)
+                    if let Some(drawn) = drawn.map(PlainDrive::Traffic)
+                        && self.judge_drive(drawn, |outcome| outcome.packets < most)
                     {
-                        self.json = json;
                         found_at = found_at.or(Some(begin - self.left));
                     }
                 }
@@ -308,7 +279,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
 
     /// A copy of the smallest stimulus to modify, or `None` once the budget is used up.
     fn candidate(&self) -> Option<Value> {
-        (!self.is_over()).then(|| self.json.clone())
+        (!self.is_over()).then(|| self.json().clone())
     }
 
     /// Runs a candidate. Keeps it if it fails in the same way.
@@ -317,15 +288,10 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         // rejected.
         let numbers = size(&json);
         self.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * numbers);
-        if self.is_over() || json == self.json {
+        if self.is_over() || json == *self.json() {
             return false;
         }
-        let Ok(traffic) = B::Traffic::deserialize(&json) else { return false };
-        let kept = self.judge_drive(Drive::Traffic(traffic), |_| true);
-        if kept {
-            self.json = json;
-        }
-        kept
+        self.judge_drive(PlainDrive::Traffic(json), |_| true)
     }
 
     /// Removes elements of lists: long runs first, down to single elements.
@@ -380,13 +346,13 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         for pointer in self.lists_of(Depth::Outer) {
             let mut index = 1;
             loop {
-                let list = self.json.pointer(&pointer).and_then(Value::as_array);
+                let list = self.json().pointer(&pointer).and_then(Value::as_array);
                 let Some(list) = list.filter(|list| index < list.len() && list.len() <= SHORT)
                 else {
                     break;
                 };
                 let mut kept = false;
-                for merged in joined(&list[index - 1], &list[index], B::Traffic::WAITS) {
+                for merged in joined(&list[index - 1], &list[index], self.request.waits) {
                     if self.is_over() {
                         return;
                     }
@@ -406,7 +372,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     }
 
     /// Sets numbers to 0: many at once first, down to single ones.
-    fn values(&mut self, wanted: fn(&str) -> bool) {
+    fn values(&mut self, wanted: &dyn Fn(&str) -> bool) {
         let pointers = self.values_of(wanted);
         self.clear(&pointers, |value| match value {
             Value::Number(_) => *value = Value::from(0),
@@ -415,12 +381,12 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         });
     }
 
-    fn values_of(&mut self, wanted: fn(&str) -> bool) -> Vec<String> {
+    fn values_of(&mut self, wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
         let mut pointers = Vec::new();
         if !self.is_over() {
-            let numbers = size(&self.json);
+            let numbers = size(self.json());
             self.pay(COST_OF_A_NUMBER * numbers);
-            find_values(&self.json, String::new(), "", &wanted, &mut pointers);
+            find_values(self.json(), String::new(), "", wanted, &mut pointers);
         }
         pointers
     }
@@ -428,8 +394,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     /// Lowers numbers: a smaller ring wraps sooner and needs fewer packets. Small numbers are
     /// lowered to the last step, large ones only halved.
     fn lower(&mut self) {
-        for pointer in self.values_of(|_| true) {
-            let Some(mut value) = self.json.pointer(&pointer).and_then(number) else { continue };
+        for pointer in self.values_of(&|_| true) {
+            let Some(mut value) = self.json().pointer(&pointer).and_then(number) else { continue };
             let mut step = value.div_ceil(2);
             while step > 0 {
                 let Some(mut candidate) = self.candidate() else { return };
@@ -451,11 +417,9 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     /// Lowers two numbers with the same name in different short lists by the same amount. If one
     /// list defines the inputs and another the expected effect, neither can be lowered alone.
     fn lower_together(&mut self) {
-        let pointers: Vec<String> = self
-            .values_of(|name| !is_wait_of::<B>(name))
-            .into_iter()
-            .filter(|pointer| pointer[1..].contains('/'))
-            .collect();
+        let waits = self.request.waits;
+        let mut pointers = self.values_of(&|name| !is_wait(waits, name));
+        pointers.retain(|pointer| pointer[1..].contains('/'));
         if pointers.len() > PAIRED {
             return;
         }
@@ -463,16 +427,16 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
             for second in pointers[index + 1..].iter().filter(|other| are_alike(first, other)) {
                 let value = |json: &Value, at: &str| json.pointer(at).and_then(number).unwrap_or(0);
                 let both = |json: &Value| [first, second].map(|at| value(json, at));
-                let mut step = both(&self.json).into_iter().min().unwrap_or(0);
+                let mut step = both(self.json()).into_iter().min().unwrap_or(0);
                 while step > 0 {
                     let Some(mut candidate) = self.candidate() else { return };
-                    for (at, value) in [first, second].into_iter().zip(both(&self.json)) {
+                    for (at, value) in [first, second].into_iter().zip(both(self.json())) {
                         if let Some(place) = candidate.pointer_mut(at) {
                             *place = with_number(place, value.saturating_sub(step));
                         }
                     }
                     if self.attempt(candidate) {
-                        step = both(&self.json).into_iter().min().unwrap_or(0).min(step);
+                        step = both(self.json()).into_iter().min().unwrap_or(0).min(step);
                     } else {
                         step /= 2;
                     }
@@ -485,7 +449,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     fn options(&mut self) {
         let mut pointers = Vec::new();
         if !self.is_over() {
-            find_objects(&self.json, String::new(), &mut pointers);
+            find_objects(self.json(), String::new(), &mut pointers);
         }
         for pointer in pointers {
             self.clear(&[pointer], |value| *value = Value::Null);
@@ -510,11 +474,6 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     }
 }
 
-/// Whether a number with this name is a delay.
-fn is_wait_of<B: Block>(name: &str) -> bool {
-    is_wait(B::Traffic::WAITS, name)
-}
-
 /// Whether two pointers refer to numbers with the same name in different lists.
 fn are_alike(first: &str, second: &str) -> bool {
     let name = |pointer: &str| pointer.rsplit('/').next().map(str::to_owned);
@@ -522,21 +481,9 @@ fn are_alike(first: &str, second: &str) -> bool {
     name(first) == name(second) && list(first) != list(second)
 }
 
-/// Replaces the list at a pointer.
-fn put(json: &mut Value, pointer: &str, list: Vec<Value>) {
-    put_value(json, pointer, Value::Array(list));
-}
-
-fn put_value(json: &mut Value, pointer: &str, value: Value) {
+/// Replaces the value at a pointer.
+fn put(json: &mut Value, pointer: &str, value: Value) {
     if let Some(place) = json.pointer_mut(pointer) {
         *place = value;
     }
-}
-
-fn to_json<B: Block>(stimulus: &Stimulus<B>) -> Result<Value, Error> {
-    let json = match &stimulus.drive {
-        Drive::Traffic(traffic) => serde_json::to_value(traffic),
-        Drive::Cycles(_) => Ok(Value::Null),
-    };
-    json.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
