@@ -1,6 +1,6 @@
 //! The hits of a case: counters of bins, of which most are 0.
 
-use serde::de::{Error, Visitor};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for Hits {
 
 struct Packed;
 
-impl Visitor<'_> for Packed {
+impl<'de> Visitor<'de> for Packed {
     type Value = Hits;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,6 +72,15 @@ impl Visitor<'_> for Packed {
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Hits, E> {
         Hits::unpack(bytes).ok_or_else(|| E::custom("the bins of a case are too many"))
+    }
+
+    /// JSON has a list for bytes.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Hits, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = list.next_element()? {
+            bytes.push(byte);
+        }
+        self.visit_bytes(&bytes)
     }
 }
 
@@ -133,6 +142,8 @@ mod tests {
         // 1 for how many bytes, 2 for the bins, then gap and count: 1 + 1, 1 + 6, 2 + 1.
         assert_eq!(bytes.len(), 1 + 2 + 2 + 7 + 3);
         assert_eq!(postcard::from_bytes(&bytes), Ok(hits.clone()));
+        let text = serde_json::to_string(&hits).unwrap();
+        assert_eq!(serde_json::from_str::<Hits>(&text).unwrap(), hits);
         assert_eq!([hits.count(6), hits.count(7), hits.count(400)], [0, 1 << 40, 0]);
         // A bin beyond the last one, a bin twice, a bin without a count, a number of 70 bits.
         for bad in [&[1, 5, 1][..], &[9, 2, 1, 0, 1], &[9, 2], &[0xff; 10]] {
