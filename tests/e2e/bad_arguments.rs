@@ -68,7 +68,7 @@ fn a_bad_scenario_file_is_named_with_line_and_column() {
         ("{".to_owned(), "E0204", "s.json:1:1: "),
         (weights("\"gaps\": 1"), "E0213", "s.json:2:"),
         (weights("\"gap\": 200"), "E0215", "0 to 100"),
-        (weights("\"empty\": 80, \"jumbo\": 40"), "E0215", "s.json:2:41: "),
+        (weights("\"empty\": 80, \"jumbo\": 40"), "E0215", "s.json:2:39: weights: "),
         (weights("").replace("\"name\": \"x\", ", ""), "E0214", "`name`"),
         (weights("").replace("\"x\"", "\"a/b\""), "E0212", "`a/b`"),
         ("[]".to_owned(), "E0215", "s.json:1:"),

@@ -10,7 +10,7 @@ use cosim_harness::harness::{
 };
 use cosim_harness::json::{self, MisreadText, Tree};
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::de::IgnoredAny;
+use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -320,7 +320,8 @@ fn parse_around<'a>(whole: Part<'a>, block: &str) -> Result<ReadVector<'a>, Erro
         (Some(_), Some(_)) => "has both `traffic` and `cycles`, expected one of them",
         _ => return Ok((read, stimulus)),
     };
-    Err(part.wrong(message))
+    let error = serde_json::Error::custom(message);
+    Err(part.error(&MisreadText { place: ".".to_owned(), error }))
 }
 
 /// Parses the text of a vector; `path` is for messages.

@@ -120,6 +120,15 @@ impl<'de> At<'de> {
     }
 }
 
+/// Reads each of these kinds with one function.
+macro_rules! forward {
+    ($($to:ident: $($name:ident)*;)*) => { $($(
+        fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+            self.$to(visitor)
+        }
+    )*)* };
+}
+
 /// Only `deserialize_any` calls visitors with whatever is there: less is compiled for each type.
 impl<'de> Deserializer<'de> for At<'de> {
     type Error = Wrong;
@@ -142,60 +151,12 @@ impl<'de> Deserializer<'de> for At<'de> {
         }
     }
 
-    fn deserialize_i8<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_i16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_u8<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_u16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.number(visitor)
-    }
-
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.string(visitor)
-    }
-
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.string(visitor)
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.string(visitor)
-    }
-
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.string(visitor)
+    forward! {
+        number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8
+            deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64;
+        string: deserialize_char deserialize_str deserialize_string deserialize_identifier;
+        list: deserialize_seq;
+        object: deserialize_map;
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -213,10 +174,6 @@ impl<'de> Deserializer<'de> for At<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.list(visitor)
-    }
-
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Wrong> {
         self.list(visitor)
     }
@@ -228,10 +185,6 @@ impl<'de> Deserializer<'de> for At<'de> {
         visitor: V,
     ) -> Result<V::Value, Wrong> {
         self.list(visitor)
-    }
-
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        self.object(visitor)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
