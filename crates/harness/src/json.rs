@@ -1,8 +1,8 @@
 //! JSON as a flat list of nodes, from which the types of a block are read.
 //!
 //! Code that reads a type is compiled for each type and each source, and code that writes one for
-//! each destination. So there is one of each: JSON or TOML becomes a [`Tree`] first, in code that is
-//! compiled once, and [`to_text`] writes compact JSON.
+//! each destination. So there is one of each: JSON or TOML becomes a [`Tree`] first, in code that
+//! is compiled once, and [`to_text`] writes compact JSON.
 
 mod node;
 
@@ -189,8 +189,8 @@ impl Misread {
     }
 }
 
-/// Reads a tree. With `wrong`, the reader of the text gets that error at that node, and adds line and
-/// column.
+/// Reads a tree. With `wrong`, the reader of the text gets that error at that node, and adds line
+/// and column.
 fn build<'de, D: Deserializer<'de>>(from: D, wrong: Option<&Misread>) -> Result<Tree, D::Error> {
     let mut builder = Builder { tree: Tree::default(), wrong };
     from.deserialize_any(&mut builder)?;
