@@ -32,38 +32,33 @@ const MOST_VALUES: usize = 1 << 26;
 const MOST_OBJECTS: usize = 1 << 23;
 
 /// A vector of a block.
-#[derive(Debug, Clone)]
-pub struct Vector<B: Block> {
+pub type Vector<B> = VectorOf<Stimulus<B>>;
+
+/// What a vector says besides its stimulus.
+pub type VectorHead = VectorOf<IgnoredAny>;
+
+/// A vector whose stimulus is in some form.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VectorOf<S> {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u64,
+    /// The block's name.
+    pub block: String,
     /// The fixes for the replay: a profile, `all` of them, or a mask.
     pub fixes: String,
     /// RTL parameters that differ from those of `fixes`.
+    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
     pub parameters: Overrides,
     /// The origin of the vector.
     pub origin: Origin,
     /// What drives the block.
-    pub stimulus: Stimulus<B>,
-    /// The verdict when it was written; `None` if everything matched.
-    pub recorded: Option<Verdict>,
-}
-
-/// The text of a vector, whose stimulus is text, too, or is to be written.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VectorText<S> {
-    /// [`FORMAT`].
-    format: String,
-    /// [`VERSION`].
-    version: u64,
-    /// The block's name.
-    block: String,
-    fixes: String,
-    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
-    parameters: Overrides,
-    origin: Origin,
-    stimulus: S,
-    /// `null` if everything matched.
+    pub stimulus: S,
+    /// The verdict when it was written; `null` if everything matched.
     #[serde(deserialize_with = "Option::deserialize")]
-    recorded: Option<Verdict>,
+    pub recorded: Option<Verdict>,
 }
 
 /// The text of a stimulus that was read.
@@ -138,20 +133,6 @@ pub struct VectorFile {
     /// The block that it names.
     pub block: String,
     text: String,
-}
-
-/// What a vector says besides its stimulus.
-#[derive(Debug, Clone, Deserialize)]
-pub struct VectorHead {
-    /// [`Vector::fixes`].
-    pub fixes: String,
-    /// [`Vector::parameters`].
-    #[serde(default)]
-    pub parameters: Overrides,
-    /// [`Vector::origin`].
-    pub origin: Origin,
-    /// [`Vector::recorded`].
-    pub recorded: Option<Verdict>,
 }
 
 /// The fields that determine how to parse the rest.
@@ -304,11 +285,11 @@ impl<'a> Part<'a> {
 }
 
 /// A vector whose stimulus is still text.
-type ReadVector<'a> = (VectorText<&'a RawValue>, StimulusText<'a>);
+type ReadVector<'a> = (VectorOf<&'a RawValue>, StimulusText<'a>);
 
 /// Parses all of a vector but its traffic or its cycles.
 fn parse_around<'a>(whole: Part<'a>, block: &str) -> Result<ReadVector<'a>, Error> {
-    let read: VectorText<&RawValue> = whole.parse()?;
+    let read: VectorOf<&RawValue> = whole.parse()?;
     if read.block != block {
         let message = format!("is `{}`, expected `{block}`", read.block);
         return Err(Part { place: "block", ..whole }.wrong(&message));
@@ -349,8 +330,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
         }
         drive = Drive::Cycles(cycles);
     }
-    let VectorText { fixes, parameters, origin, recorded, .. } = read;
-    Ok(Vector { fixes, parameters, origin, stimulus: Stimulus { before_reset, drive }, recorded })
+    Ok(read.with(Stimulus { before_reset, drive }))
 }
 
 /// The JSON schema of a block's vectors. Shared types are in `generator`.
@@ -415,6 +395,22 @@ fn parameters_schema(declared: &[Parameter]) -> Value {
     })
 }
 
+impl<S> VectorOf<S> {
+    /// The vector with another stimulus.
+    fn with<T>(&self, stimulus: T) -> VectorOf<T> {
+        VectorOf {
+            format: self.format.clone(),
+            version: self.version,
+            block: self.block.clone(),
+            fixes: self.fixes.clone(),
+            parameters: self.parameters.clone(),
+            origin: self.origin.clone(),
+            stimulus,
+            recorded: self.recorded.clone(),
+        }
+    }
+}
+
 impl<B: Block> Vector<B> {
     /// A vector of a stimulus.
     pub fn new(
@@ -424,6 +420,9 @@ impl<B: Block> Vector<B> {
         recorded: Option<Verdict>,
     ) -> Self {
         Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            block: B::NAME.to_owned(),
             fixes: profile.base_name().to_owned(),
             // All values are written: profiles and defaults may change, the vector must not.
             parameters: profile.parameters.named(),
@@ -445,16 +444,7 @@ impl<B: Block> Vector<B> {
             }
             Drive::Cycles(cycles) => WrittenDrive::Cycles(RawCycles::new(cycles)),
         };
-        write(&VectorText {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            block: B::NAME.to_owned(),
-            fixes: self.fixes.clone(),
-            parameters: self.parameters.clone(),
-            origin: self.origin.clone(),
-            stimulus: WrittenStimulus { before_reset: self.stimulus.before_reset, drive },
-            recorded: self.recorded.clone(),
-        })
+        write(&self.with(WrittenStimulus { before_reset: self.stimulus.before_reset, drive }))
     }
 }
 
@@ -463,7 +453,7 @@ fn internal(error: impl ToString) -> Error {
     Error::Environment(codes::INTERNAL, error.to_string())
 }
 
-fn write(vector: &VectorText<WrittenStimulus<'_>>) -> Result<String, Error> {
+fn write(vector: &VectorOf<WrittenStimulus<'_>>) -> Result<String, Error> {
     let mut text = BoundedString { bytes: Vec::new(), most: LARGEST as usize };
     let result = serde_json::to_writer_pretty(&mut text, vector);
     match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
