@@ -1,6 +1,7 @@
 //! `cosim history`: failures over many runs.
 
-use crate::common::{Place, assert_is_for_anyone, looked_at_page};
+use crate::common::{Place, assert_error, assert_is_for_anyone, looked_at_page};
+use crate::full_disk::under;
 use std::fs;
 use std::process::Child;
 
@@ -16,13 +17,13 @@ fn wrong() -> Place {
 #[test]
 fn a_failure_is_new_once_and_then_known() {
     let place = wrong();
-    place.exits(0, &format!("{RUN} --out run --history h.sqlite"));
+    place.exits(0, &format!("{RUN} --out run --history h.jsonl"));
     let bad = format!("{RUN} --out run --fixes spec --rtl rtl");
-    place.prints(1, &["NEW: in no earlier run"], &format!("{bad} --history h.sqlite"));
-    place.prints(1, &["    known since 20", ", in 1 run\n"], &format!("{bad} --history h.sqlite"));
+    place.prints(1, &["NEW: in no earlier run"], &format!("{bad} --history h.jsonl"));
+    place.prints(1, &["    known since 20", ", in 1 run\n"], &format!("{bad} --history h.jsonl"));
     // `--baseline` adds nothing.
-    place.prints(1, &[", in 2 runs\n"], &format!("{bad} --baseline h.sqlite"));
-    let shown = place.json_of(0, "history show h.sqlite");
+    place.prints(1, &[", in 2 runs\n"], &format!("{bad} --baseline h.jsonl"));
+    let shown = place.json_of(0, "history show h.jsonl");
     assert_eq!(shown["runs"].as_array().unwrap().len(), 3);
     let [failure] = &shown["failures"].as_array().unwrap()[..] else { panic!("{shown}") };
     assert_eq!((&failure["runs"], &failure["cases"]), (&2.into(), &6.into()));
@@ -30,7 +31,7 @@ fn a_failure_is_new_once_and_then_known() {
     assert_ne!(failure["first"][1], shown["runs"][0]["rtl"]);
     assert!(failure["first"][0].as_str() < failure["last"][0].as_str());
     // The report shows the trend.
-    place.exits(0, "report --history h.sqlite run");
+    place.exits(0, "report --history h.jsonl run");
     let page = place.text("run/report.html");
     assert!(page.contains("3 runs of this block since 20"), "{page}");
     // All three runs were in one folder, so that is where each point of each chart leads to.
@@ -41,15 +42,15 @@ fn a_failure_is_new_once_and_then_known() {
 #[test]
 fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     let place = wrong();
-    let run = format!("{RUN} --fixes spec --history history.sqlite --out 'runs of #1/");
+    let run = format!("{RUN} --fixes spec --history history.jsonl --out 'runs of #1/");
     place.exits(0, &format!("{run}good'"));
     place.exits(1, &format!("{run}bad' --rtl rtl"));
-    let printed = place.exits(0, "history report history.sqlite");
-    assert!(printed.trim().ends_with("history.sqlite.html"), "{printed}");
+    let printed = place.exits(0, "history report history.jsonl");
+    assert!(printed.trim().ends_with("history.jsonl.html"), "{printed}");
     let written = |page: &str| place.text(page).replace("&#x2f;", "/");
-    let page = written("history.sqlite.html");
+    let page = written("history.jsonl.html");
     assert!(page.contains("href=\"runs%20of%20%231/bad/report.html\""), "it is linked");
-    let seen = looked_at_page(&place.path("history.sqlite.html"), &["bad-is-no-word"]);
+    let seen = looked_at_page(&place.path("history.jsonl.html"), &["bad-is-no-word"]);
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
     assert_eq!(seen["facts"][1], "1 open failure");
     assert_eq!(seen["lists"]["runs"]["count"], "2 of 2");
@@ -57,7 +58,7 @@ fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     assert_is_for_anyone(&seen);
     // A run that is removed has a row, and no link.
     fs::remove_dir_all(place.path("runs of #1/bad")).unwrap();
-    place.exits(0, "history report history.sqlite --out other.html");
+    place.exits(0, "history report history.jsonl --out other.html");
     let left = written("other.html");
     assert!(!left.contains("bad/report.html") && left.contains("good/report.html"));
 }
@@ -69,46 +70,42 @@ fn processes_that_write_at_once_lose_nothing() {
     for seed in 0..8 {
         place.exits(0, &format!("{RUN} --fixes spec --seed {seed} --out {seed}"));
     }
-    let add = |seed: u32| place.start(&format!("history add h.sqlite {seed}"));
+    let add = |seed: u32| place.start(&format!("history add h.jsonl {seed}"));
     let mut processes: Vec<Child> = (0..8).map(add).collect();
     assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
-    let shown = place.json_of(0, "history show h.sqlite");
+    let shown = place.json_of(0, "history show h.jsonl");
     let runs = shown["runs"].as_array().unwrap().iter();
     let mut seeds: Vec<&str> = runs.map(|run| run["seed"].as_str().unwrap()).collect();
     seeds.sort_unstable();
     assert_eq!(seeds, ["0", "1", "2", "3", "4", "5", "6", "7"]);
     for (file, words) in [
-        ("h.sqlite", "0 runs added, 1 already recorded"),
-        ("new.sqlite", "1 run added, 0 already recorded"),
+        ("h.jsonl", "0 runs added, 1 already recorded"),
+        ("new.jsonl", "1 run added, 0 already recorded"),
     ] {
         let printed = place.exits(0, &format!("history add {file} 3"));
         assert!(printed.starts_with(words), "{printed}");
     }
-    assert_eq!(place.json_of(0, "history show h.sqlite"), shown);
+    assert_eq!(place.json_of(0, "history show h.jsonl"), shown);
 }
 
 #[test]
 fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
     let place = Place::new();
-    place.exits(0, &format!("{RUN} --out other --history h.sqlite"));
-    let good = fs::read(place.path("h.sqlite")).unwrap();
-    let refused = |bytes: &[u8], words: &str| {
-        fs::write(place.path("h.sqlite"), bytes).unwrap();
-        place.prints(2, &["h.sqlite", words], &format!("{RUN} --out out --history h.sqlite"));
-        assert_eq!(fs::read(place.path("h.sqlite")).unwrap(), bytes, "it is left as it is");
+    place.exits(0, &format!("{RUN} --out other --history h.jsonl"));
+    let good = place.text("h.jsonl");
+    for (from, to) in
+        [("history 1", "history 2"), ("{", "SQLite format 3"), ("\"cases\":", "\"cases\":-")]
+    {
+        let bad = format!("{good}{}", good.replacen(from, to, 1));
+        place.write("h.jsonl", &bad);
+        place.fails("E0226", "h.jsonl:2:", &format!("{RUN} --out out --history h.jsonl"));
+        assert_eq!(place.text("h.jsonl"), bad, "it is left as it is");
         assert!(!place.has("out"), "nothing is run");
-    };
-    // Bytes 60 to 63 of SQLite's header hold the version of a history file, and bytes 68 to 71 its
-    // application ID.
-    for (at, value, words) in [
-        (63, 2, "has version 2, this program reads 1"),
-        (71, 0, "is not a history file of cosim"),
-        (0, b'X', "is damaged, or is not a history file of cosim"),
-    ] {
-        let mut bytes = good.clone();
-        bytes[at] = value;
-        refused(&bytes, words);
     }
-    refused(&good[..good.len() / 2], "is damaged, or is not a history file of cosim");
     place.exits(2, "history show no-such-file");
+    // A line that does not fit on the disk leaves no part.
+    let blank = "\n".repeat(900);
+    place.write("h.jsonl", &blank);
+    assert_error(&under("ulimit -f 1 && exec", &place, "", "history add h.jsonl other"), "E0601");
+    assert_eq!(place.text("h.jsonl"), blank);
 }

@@ -94,11 +94,11 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     refused(&format!("1of3 {}", place.path("").display()), "E0221", &[""]);
     place.fails("E0604", "", &format!("merge {names} --out 2of3 --force"));
     // The order of the shards makes no other run in the history.
-    let merge = "merge --history runs.sqlite --out merged";
+    let merge = "merge --history runs.jsonl --out merged";
     place.exits(0, &format!("{merge} {names}"));
     place.fails("E0602", "--force", &format!("{merge} {names}"));
     place.exits(0, &format!("{merge} --force 3of3 1of3 2of3"));
-    let shown = place.json_of(0, "history show runs.sqlite");
+    let shown = place.json_of(0, "history show runs.jsonl");
     assert_eq!(shown["runs"].as_array().unwrap().len(), 1, "{shown}");
 }
 

@@ -10,7 +10,7 @@ use std::process::Output;
 /// All commands that read the results in `run`.
 const READERS: [&str; 6] = [
     "merge run --out out",
-    "history add h.db run",
+    "history add h.jsonl run",
     "report run",
     "replay run",
     "open --waves --print run",
@@ -79,7 +79,7 @@ fn names_of_files_stay_in_the_run_directory() {
             for reader in &READERS[1..5] {
                 place.fails("E0215", "", reader);
             }
-            assert!(!place.has("out") && !place.has("h.db"), "{field}: {bad}");
+            assert!(!place.has("out") && !place.has("h.jsonl"), "{field}: {bad}");
         }
     }
     write_record(&results, &text);
@@ -135,7 +135,7 @@ fn numbers_out_of_range_are_refused_in_bounded_memory() {
     ] {
         assert!(text.contains(from), "{from}: {text}");
         write_record(&results, &text.replace(from, &to.replace("HUGE", huge)));
-        for line in ["report run", "replay run", "history add h.db run"] {
+        for line in ["report run", "replay run", "history add h.jsonl run"] {
             refused(line, number);
         }
     }

@@ -176,14 +176,14 @@ fn a_run_of_something_else_is_not_resumed() {
 fn a_run_of_another_user_is_resumed_only_if_it_is_trusted() {
     let place = Place::new();
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
-    let run = "run --block qp --time 10m --history history.db --out out";
+    let run = "run --block qp --time 10m --history history.jsonl --out out";
     ended(&place, run, Signal::KILL, PARTIAL, 4000);
     let before = size("out/run.journal");
     let cache = format!("COSIM_CACHE={}", place.path("cache").display());
     let by_another_user = format!("{cache} resume out");
     place.fails("E0224", "--recorded-rtl", &by_another_user);
-    place.prints(2, &["history.db"], &by_another_user);
-    assert!(!place.has("history.db") && size("out/run.journal") == before, "nothing was obeyed");
+    place.prints(2, &["history.jsonl"], &by_another_user);
+    assert!(!place.has("history.jsonl") && size("out/run.journal") == before, "nothing was obeyed");
     for line in [&*format!("{by_another_user} --recorded-rtl"), "resume out"] {
         ended(&place, line, Signal::KILL, PARTIAL, size(PARTIAL) + 4000);
     }

@@ -45,10 +45,8 @@ impl EarlierRuns {
         let Some(path) = self.history.as_ref().or(self.baseline.as_ref()) else {
             return Ok(None);
         };
-        let failures = match History::if_there(path)? {
-            Some(history) => history.failures(Some(block))?,
-            None => Vec::new(),
-        };
+        let history = History::if_there(path)?;
+        let failures = history.map(|history| history.failures(Some(block))).unwrap_or_default();
         let mut seen: BTreeMap<_, _> =
             failures.into_iter().map(|seen| (seen.signature.clone(), seen)).collect();
         let signatures = groups.iter().map(|group| group.signature.to_string());
@@ -86,10 +84,8 @@ impl EarlierRuns {
         let infos = blocks::infos();
         let blocks = Blocks(&infos);
         let Some(path) = &self.history else { return report::write(folder, &[], blocks) };
-        let trend = RecordedRun::read(folder).and_then(|run| {
-            let (history, _) = History::record(path, &[run])?;
-            history.runs(Some(block))
-        });
+        let trend = RecordedRun::read(folder)
+            .and_then(|run| Ok(History::record(path, vec![run])?.0.runs(Some(block))));
         // A history that cannot be written must not prevent the reports.
         let (trend, first) = match trend {
             Ok(trend) => (trend, Ok(())),

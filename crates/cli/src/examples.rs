@@ -8,7 +8,7 @@ const EXAMPLES: [(&str, &str, &str); 64] = [
     ("run", "--rtl my-rtl --max-failures 10", "Test your RTL; stop after 10 failures"),
     (
         "run",
-        "--block all --seed random --time 10m --history runs.db",
+        "--block all --seed random --time 10m --history runs.jsonl",
         "Test all blocks for 10 minutes each with a new seed; record the runs",
     ),
     ("replay", "vectors --expect-recorded", "Check that each vector does what it records"),
@@ -80,7 +80,7 @@ const EXAMPLES: [(&str, &str, &str); 64] = [
     ("watch", "--rtl my-rtl --cases 20", "Run 20 cases per scenario at each save"),
     ("watch", "--rtl my-rtl --problems", "Also print failures as an editor reads them"),
     ("report", "runs/latest", "Regenerate the page of one run"),
-    ("report", "runs/latest --history runs.db", "Add the trends of a history"),
+    ("report", "runs/latest --history runs.jsonl", "Add the trends of a history"),
     ("open", "", "Open the page of the latest run"),
     ("open", "runs/latest --waves mr_data", "Show the waves of a failure"),
     ("trust", "", "Let commands build and run the crate of this folder"),
@@ -91,12 +91,12 @@ const EXAMPLES: [(&str, &str, &str); 64] = [
     ("completions", "zsh", "Print completions for zsh"),
     ("man", "", "Print the page of the program"),
     ("man", "--out man1", "Write a page per command"),
-    ("history add", "runs.db runs/latest", "Record one run"),
-    ("history add", "runs.db runs/a runs/b", "Record several runs"),
-    ("history report", "runs.db", "Write runs.db.html"),
-    ("history report", "runs.db --block qp --out qp.html", "Write a page of one block"),
-    ("history show", "runs.db", "Show runs and failures"),
-    ("history show", "runs.db --block qp --format json", "Print all of one block as JSON"),
+    ("history add", "runs.jsonl runs/latest", "Record one run"),
+    ("history add", "runs.jsonl runs/a runs/b", "Record several runs"),
+    ("history report", "runs.jsonl", "Write runs.jsonl.html"),
+    ("history report", "runs.jsonl --block qp --out qp.html", "Write a page of one block"),
+    ("history show", "runs.jsonl", "Show runs and failures"),
+    ("history show", "runs.jsonl --block qp --format json", "Print all of one block as JSON"),
 ];
 
 /// Adds examples with the program's name to the help of each command.

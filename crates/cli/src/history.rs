@@ -65,7 +65,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             // Read all runs first, so that an error leaves no new file.
             let runs = folders.iter().map(|folder| RecordedRun::read(folder));
             let runs = runs.collect::<Result<Vec<RecordedRun>, Error>>()?;
-            let (_, added) = History::record(file, &runs)?;
+            let (_, added) = History::record(file, runs)?;
             let known = folders.len() as u64 - added;
             print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
         }
@@ -85,7 +85,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         HistoryQuery::Show { file, block, formatting } => {
             let history = History::existing(file)?;
             let block = block.as_deref();
-            let (runs, failures) = (history.runs(block)?, history.failures(block)?);
+            let (runs, failures) = (history.runs(block), history.failures(block));
             match formatting.format {
                 Format::Json => print_json(&json!({ "runs": runs, "failures": failures }))?,
                 Format::Text => print_text(&shown(&runs, &failures))?,

@@ -1,91 +1,60 @@
-//! A history of runs in one SQLite file: first occurrence of failures, and trends of coverage and
-//! speed.
+//! A history of runs in one file: first occurrence of failures, and trends of coverage and speed.
 //!
-//! A run is recorded once: its key is a hash of its `results.json` and its end time. Concurrent
-//! writers wait for each other.
+//! Each line is a JSON object with one run. Lines are appended under a lock of the file. A run is
+//! recorded once: its key is its end time and the checksum of its `results.json`. If it is added
+//! again from another folder, the new line replaces the first.
 //!
-//! A history file may come from another person. It has exactly the tables of [`TABLES`]: no views,
-//! no triggers and no virtual tables, and SQLite runs none while the file is opened.
+//! A killed process can leave a line incomplete. Readers skip such a line, and the next writer
+//! starts a new one. Any other line that is no run of this version is an error.
 
-use crate::paths::relative;
+use crate::paths::{absolute, relative};
+use crate::report::covered_bins;
+use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::folder_of;
-use cosim_formats::coverage::{COVERAGE, Database};
+use cosim_base::files::{LARGEST_INPUT, folder_of, read_input};
 use cosim_formats::run::{End, RESULTS, Results, Timing};
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// The application ID in SQLite's header: `cosi` in ASCII.
-const APPLICATION: i64 = 0x636f_7369;
-/// The version of the schema.
-const VERSION: i64 = 1;
 /// Maximum time to wait for another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
-const TABLES: &str = "
-CREATE TABLE runs (
-  id TEXT PRIMARY KEY,           -- a hash of results.json and of the moment the run ended
-  ended TEXT NOT NULL,           -- when, in UTC
-  block TEXT NOT NULL,
-  seed TEXT NOT NULL,
-  rtl TEXT NOT NULL,             -- the RTL's identity
-  build TEXT NOT NULL,
-  commit_id TEXT,
-  verdict TEXT NOT NULL,
-  cases INTEGER NOT NULL,
-  failed INTEGER NOT NULL,
-  cycles INTEGER NOT NULL,
-  cycles_per_second REAL NOT NULL,
-  bins_hit INTEGER NOT NULL,     -- over all profiles
-  bins_reachable INTEGER NOT NULL,
-  plan TEXT NOT NULL,            -- a hash of profiles, scenarios and cases; empty if not all ran
-  given TEXT NOT NULL            -- the user RTL, as typed
-) STRICT;
-CREATE TABLE failures (
-  run TEXT NOT NULL REFERENCES runs (id),
-  signature TEXT NOT NULL,
-  cases INTEGER NOT NULL,
-  first_case TEXT NOT NULL,
-  PRIMARY KEY (run, signature)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX runs_by_time ON runs (block, ended);
-CREATE TABLE folders (
-  run TEXT PRIMARY KEY REFERENCES runs (id),
-  path TEXT NOT NULL             -- the run directory, relative to the folder of this file
-) STRICT, WITHOUT ROWID;
-";
-
-/// The last bytes of a SQLite journal that names another file, which SQLite deletes after a
-/// rollback. Journals of history files name none.
-const NAMES_A_FILE: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-
 /// A history file.
+#[derive(Debug)]
 pub struct History {
-    path: PathBuf,
-    connection: Connection,
-    /// Whether the file has no tables yet.
-    is_empty: bool,
+    /// The folder of the file. Those of its runs are relative to it.
+    base: PathBuf,
+    /// The runs by end time and checksum.
+    runs: BTreeMap<(String, String), RecordedRun>,
+    /// The length of the file in bytes.
+    length: u64,
+    /// Whether the last line has no line break.
+    is_cut: bool,
 }
 
-/// What a history records of a run directory.
+/// A line of a history: what it records of a run directory.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RecordedRun {
-    folder: PathBuf,
-    results: Results,
-    timing: Timing,
-    id: String,
-    /// Cases, failed cases and cycles. SQLite has no larger numbers.
-    totals: [i64; 3],
-    /// Number of cases of each failure.
-    counts: Vec<i64>,
-    /// Covered and reachable bins.
-    bins: (u64, u64),
+    format: Format,
+    /// The checksum of `results.json`.
+    checksum: String,
+    run: Run,
+    /// Number of cases of each failure, by signature.
+    failures: BTreeMap<String, u64>,
+}
+
+/// The first field of a line: its format and version.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Format {
+    #[serde(rename = "cosim-history 1")]
+    Version1,
 }
 
 impl RecordedRun {
@@ -96,38 +65,36 @@ impl RecordedRun {
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let results = Results::read(folder, |_, _| ())?;
         let timing = Timing::read(folder)?;
-        let path = folder.join(RESULTS);
-        let hash = hash_of_file(&path).map_err(|error| Error::unreadable(&path, &error))?;
-        let hash = hash.chain_update(&timing.ended).finalize();
-        let id: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        let coverage = folder.join(COVERAGE);
-        let bins = match coverage.exists() {
-            false => (0, 0),
-            true => {
-                let database = Database::read(&coverage)?;
-                let covered = database.profiles.keys().map(|name| database.covered(name));
-                covered.fold((0, 0), |(hit, reachable), covered| {
-                    (hit + u64::from(covered.hit), reachable + u64::from(covered.reachable))
-                })
-            }
+        let checksum = checksum::verify_file(&folder.join(RESULTS))?;
+        let (bins_hit, bins_reachable) = covered_bins(folder)?.unwrap_or_default();
+        let (header, totals) = (&results.run, &results.totals);
+        let run = Run {
+            ended: timing.ended,
+            block: header.block.clone(),
+            seed: header.seed.to_string(),
+            rtl: header.rtl.clone(),
+            build: header.build.clone(),
+            commit: timing.commit,
+            verdict: results.verdict().to_owned(),
+            cases: totals.cases,
+            failed: totals.failures(),
+            cycles: totals.cycles,
+            cycles_per_second: timing.cycles_per_second,
+            bins_hit,
+            bins_reachable,
+            plan: plan(&results),
+            given: header.given.command_line(),
+            folder: Some(absolute(folder)),
         };
-        let number = |number: u64| {
-            i64::try_from(number).map_err(|_| Error::File {
-                code: codes::DAMAGED,
-                path: path.clone(),
-                message: format!("contains the count {number}, expected at most {}", i64::MAX),
-            })
-        };
-        let totals = &results.totals;
-        let totals = [number(totals.cases)?, number(totals.failures())?, number(totals.cycles)?];
-        let counts = results.failures.iter().map(|group| number(group.count));
-        let counts = counts.collect::<Result<Vec<i64>, Error>>()?;
-        Ok(Self { folder: folder.to_owned(), results, timing, id, totals, counts, bins })
+        let failures = results.failures.iter();
+        let failures = failures.map(|group| (group.signature.to_string(), group.count)).collect();
+        Ok(Self { format: Format::Version1, checksum, run, failures })
     }
 }
 
 /// A run in the history.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Run {
     /// When it ended, in UTC.
     pub ended: String,
@@ -206,11 +173,12 @@ fn plan(results: &Results) -> String {
     hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The status of a failure in runs of its block, oldest first. `has_it` are the places of those
-/// with the failure.
+/// The status of a failure in runs, oldest first. `has_it` are the places of those with the
+/// failure, in order.
 fn status(runs: &[&Run], has_it: &[usize]) -> FailureStatus {
     let Some(last) = has_it.last() else { return FailureStatus::Open };
-    let lacks = |place: usize| !has_it.contains(&place) && runs[place].is_like(runs[*last]);
+    let lacks =
+        |place: usize| has_it.binary_search(&place).is_err() && runs[place].is_like(runs[*last]);
     let first = has_it.iter().find(|place| runs[**place].is_like(runs[*last])).unwrap_or(last);
     match () {
         () if (last + 1..runs.len()).any(lacks) => FailureStatus::Fixed,
@@ -239,36 +207,64 @@ pub struct FailureHistory {
 }
 
 impl History {
-    /// Adds runs to a file, which is created if it does not exist. Returns the history and the
-    /// number of runs that were new. After an error, no new file is left.
+    /// Adds runs to a file, all or none. Creates the file if it does not exist. Returns the history
+    /// and the number of runs that were new.
     ///
     /// # Errors
-    /// [`Error::File`] if it is not a history file, damaged, or of another version.
-    /// [`Error::Write`] if it cannot be written.
-    pub fn record(path: &Path, runs: &[RecordedRun]) -> Result<(Self, u64), Error> {
-        let existed = path.symlink_metadata().is_ok();
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let result = Self::with(path, flags).and_then(|mut history| {
-            let added = history.add(runs)?;
-            Ok((history, added))
-        });
-        // SQLite creates an empty file. One with content belongs to another process.
-        if result.is_err() && !existed && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
-            let _ = fs::remove_file(path);
+    /// [`Error::Input`] if a line is no run of this version. [`Error::File`] if it is no file, too
+    /// large, or locked. [`Error::Write`] if it cannot be written.
+    pub fn record(path: &Path, runs: Vec<RecordedRun>) -> Result<(Self, u64), Error> {
+        Self::check(path)?;
+        let mut file = locked(path, true)?;
+        let mut history = Self::existing(path)?;
+        let known = history.runs.len();
+        let mut text = if history.is_cut { "\n" } else { "" }.to_owned();
+        for mut recorded in runs {
+            let folder = recorded.run.folder.map(|folder| relative(&history.base, &folder));
+            recorded.run.folder = folder.filter(|folder| folder.to_str().is_some());
+            let line = serde_json::to_string(&recorded)
+                .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+            if history.insert(recorded) {
+                text += &(line + "\n");
+            }
         }
-        result
+        if history.length + text.len() as u64 > LARGEST_INPUT {
+            let message =
+                format!("would be larger than {} MiB; choose another file", LARGEST_INPUT >> 20);
+            return Err(Error::File { code: codes::TOO_LARGE, path: path.to_owned(), message });
+        }
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+        if let Err(error) = written {
+            let _ = file.set_len(history.length);
+            return Err(Error::write(path)(error));
+        }
+        let new = history.runs.len() - known;
+        Ok((history, new as u64))
     }
 
-    /// Opens an existing file.
+    /// Reads an existing file.
     ///
     /// # Errors
     /// As [`History::record`], and if the file does not exist.
     pub fn existing(path: &Path) -> Result<Self, Error> {
-        fs::metadata(path).map_err(|error| Error::unreadable(path, &error))?;
-        Self::with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        let bytes = read_input(path, LARGEST_INPUT)?;
+        let mut history = Self {
+            base: folder_of(&absolute(path)).to_owned(),
+            runs: BTreeMap::new(),
+            length: bytes.len() as u64,
+            is_cut: bytes.last().is_some_and(|byte| *byte != b'\n'),
+        };
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            match serde_json::from_slice(line) {
+                Ok(recorded) => _ = history.insert(recorded),
+                Err(error) if error.is_eof() => {}
+                Err(error) => return Err(refused(path, index, &error)),
+            }
+        }
+        Ok(history)
     }
 
-    /// Opens a file, if it exists.
+    /// Reads a file, if it exists.
     ///
     /// # Errors
     /// As [`History::existing`].
@@ -279,365 +275,118 @@ impl History {
     /// Checks that runs can be added to a file. Creates none.
     ///
     /// # Errors
-    /// As [`History::existing`], and [`Error::Write`] if there is no folder for a new file.
+    /// As [`History::record`], and [`Error::Write`] if there is no folder for a new file.
     pub fn check(path: &Path) -> Result<(), Error> {
-        if Self::if_there(path)?.is_none() && !folder_of(path).is_dir() {
+        if Self::if_there(path)?.is_some() {
+            locked(path, false)?;
+        } else if !folder_of(path).is_dir() {
             let error = io::Error::new(io::ErrorKind::NotFound, "its folder does not exist");
             return Err(Error::write(path)(error));
         }
         Ok(())
     }
 
-    fn with(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
-        check_journal(path)?;
-        let refuse = |error| of(path, error);
-        let connection = Connection::open_with_flags(path, flags).map_err(refuse)?;
-        for (option, is_on) in [
-            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
-            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
-            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
-            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
-        ] {
-            connection.set_db_config(option, is_on).map_err(refuse)?;
-        }
-        connection.busy_timeout(LOCK_TIMEOUT).map_err(refuse)?;
-        let mut history = Self { path: path.to_owned(), connection, is_empty: false };
-        let transaction = history
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(refuse)?;
-        history.is_empty = is_empty(path, &transaction)?;
-        drop(transaction);
-        Ok(history)
-    }
-
-    /// Adds runs, all or none. Returns how many were new.
-    fn add(&mut self, runs: &[RecordedRun]) -> Result<u64, Error> {
-        let places: Vec<Option<String>> =
-            runs.iter().map(|run| self.relative(&run.folder)).collect();
-        let path = &self.path;
-        let refuse = |error| of(path, error);
-        let change = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(refuse)?;
-        // Another process may have created the tables meanwhile.
-        if is_empty(path, &change)? {
-            create(&change).map_err(refuse)?;
-        }
-        let mut new = 0;
-        for (run, place) in runs.iter().zip(places) {
-            new += insert(&change, run, place).map_err(refuse)?;
-        }
-        change.commit().map_err(refuse)?;
-        self.is_empty = false;
-        Ok(new)
-    }
-
-    /// The folder of the history file.
-    fn folder(&self) -> Option<PathBuf> {
-        fs::canonicalize(&self.path).ok()?.parent().map(Path::to_owned)
-    }
-
-    /// A run directory relative to the history file; `None` if its path is not text.
-    fn relative(&self, folder: &Path) -> Option<String> {
-        let path = relative(&self.folder()?, &fs::canonicalize(folder).ok()?);
-        path.to_str().map(str::to_owned)
-    }
-
-    /// The run directories by run, as absolute paths.
-    fn folders(&self) -> Result<BTreeMap<String, PathBuf>, Error> {
-        let Some(base) = self.folder() else { return Ok(BTreeMap::new()) };
-        let all = self.all("SELECT run, path FROM folders WHERE ?1 IS NULL", None, |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-        })?;
-        let path = |path: String| fs::canonicalize(base.join(&path)).unwrap_or(base.join(path));
-        Ok(all.into_iter().map(|(run, folder)| (run, path(folder))).collect())
+    /// Adds or replaces a run. Returns whether it is new or in another folder.
+    fn insert(&mut self, recorded: RecordedRun) -> bool {
+        let key = (recorded.run.ended.clone(), recorded.checksum.clone());
+        let folder = recorded.run.folder.clone();
+        self.runs.insert(key, recorded).is_none_or(|old| old.run.folder != folder)
     }
 
     /// The runs of a block, or of all, oldest first.
-    ///
-    /// # Errors
-    /// [`Error::File`] if the file cannot be read.
-    pub fn runs(&self, block: Option<&str>) -> Result<Vec<Run>, Error> {
-        let folders = self.folders()?;
-        self.all(
-            "SELECT ended, block, seed, rtl, build, commit_id, verdict, cases, failed, cycles, \
-             cycles_per_second, bins_hit, bins_reachable, id, plan, given FROM runs \
-             WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
-            block,
-            |row| {
-                let cycles_per_second: f64 = row.get(10)?;
-                if !(cycles_per_second.is_finite() && cycles_per_second >= 0.0) {
-                    let kind = rusqlite::types::Type::Real;
-                    let error = format!("{cycles_per_second} is not a speed").into();
-                    return Err(rusqlite::Error::FromSqlConversionFailure(10, kind, error));
-                }
-                Ok(Run {
-                    ended: row.get(0)?,
-                    block: row.get(1)?,
-                    seed: row.get(2)?,
-                    rtl: row.get(3)?,
-                    build: row.get(4)?,
-                    commit: row.get(5)?,
-                    verdict: row.get(6)?,
-                    cases: row.get(7)?,
-                    failed: row.get(8)?,
-                    cycles: row.get(9)?,
-                    cycles_per_second,
-                    bins_hit: row.get(11)?,
-                    bins_reachable: row.get(12)?,
-                    plan: row.get(14)?,
-                    given: row.get(15)?,
-                    folder: folders.get(&row.get::<_, String>(13)?).cloned(),
-                })
-            },
-        )
+    pub fn runs(&self, block: Option<&str>) -> Vec<Run> {
+        let path = |folder: &PathBuf| absolute(&self.base.join(folder));
+        let runs = self.of_block(block).map(|recorded| recorded.run.clone());
+        runs.map(|run| Run { folder: run.folder.as_ref().map(path), ..run }).collect()
     }
 
     /// The failures of a block, or of all, most recent first.
-    ///
-    /// # Errors
-    /// [`Error::File`] if the file cannot be read.
-    pub fn failures(&self, block: Option<&str>) -> Result<Vec<FailureHistory>, Error> {
-        let runs = self.runs(block)?;
-        // The places of runs are those of `Self::runs`.
-        let rows: Vec<(String, String, u64, u64)> = self.all(
-            "SELECT block, signature, failures.cases, place FROM failures JOIN \
-             (SELECT id, block, ended, row_number() OVER (ORDER BY ended, id) - 1 AS place \
-             FROM runs WHERE ?1 IS NULL OR block = ?1) ON run = id ORDER BY place",
-            block,
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-        )?;
-        let mut found: BTreeMap<(String, String), (u64, Vec<usize>)> = BTreeMap::new();
-        for (block, signature, cases, place) in rows {
-            let (all, places) = found.entry((block, signature)).or_default();
-            *all = all.saturating_add(cases);
-            places.push(place as usize);
+    pub fn failures(&self, block: Option<&str>) -> Vec<FailureHistory> {
+        let runs: Vec<&Run> = self.of_block(block).map(|recorded| &recorded.run).collect();
+        let mut found: BTreeMap<(&str, &str), (u64, Vec<usize>)> = BTreeMap::new();
+        for (place, recorded) in self.of_block(block).enumerate() {
+            for (signature, count) in &recorded.failures {
+                let (cases, places) = found.entry((&recorded.run.block, signature)).or_default();
+                *cases = cases.saturating_add(*count);
+                places.push(place);
+            }
         }
-        let at = |place: Option<&usize>| {
-            let run = place.and_then(|place| runs.get(*place));
-            run.map(|run| (run.ended.clone(), run.rtl.clone())).unwrap_or_default()
-        };
-        let mut seen: Vec<FailureHistory> = found
+        let at = |place: usize| (runs[place].ended.clone(), runs[place].rtl.clone());
+        let mut failures: Vec<FailureHistory> = found
             .into_iter()
-            .map(|((block, signature), (cases, places))| {
-                let of_block = runs.iter().enumerate().filter(|(_, run)| run.block == block);
-                let (own, shown): (Vec<usize>, Vec<&Run>) = of_block.unzip();
-                let has_it = own.iter().enumerate().filter(|(_, place)| places.contains(place));
-                let has_it: Vec<usize> = has_it.map(|(own, _)| own).collect();
-                FailureHistory {
-                    first: at(places.first()),
-                    last: at(places.last()),
-                    runs: places.len() as u64,
-                    cases,
-                    status: status(&shown, &has_it),
-                    block,
-                    signature,
-                }
+            .map(|((block, signature), (cases, places))| FailureHistory {
+                block: block.to_owned(),
+                signature: signature.to_owned(),
+                first: at(places[0]),
+                last: at(places[places.len() - 1]),
+                runs: places.len() as u64,
+                cases,
+                status: status(&runs, &places),
             })
             .collect();
-        seen.sort_by(|one, other| other.last.cmp(&one.last));
-        Ok(seen)
+        failures.sort_by(|one, other| other.last.cmp(&one.last));
+        failures
     }
 
-    fn all<T>(
-        &self,
-        query: &str,
-        block: Option<&str>,
-        row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, Error> {
-        if self.is_empty {
-            return Ok(Vec::new());
+    fn of_block(&self, block: Option<&str>) -> impl Iterator<Item = &RecordedRun> {
+        let runs = self.runs.values();
+        runs.filter(move |recorded| block.is_none_or(|block| recorded.run.block == block))
+    }
+}
+
+/// Opens a file for appending and waits for its lock, which ends when the file is closed.
+fn locked(path: &Path, create: bool) -> Result<File, Error> {
+    let mut options = OpenOptions::new();
+    // Also for reading, because opening a pipe only for writing waits for its reader.
+    let file = options.read(true).append(true).create(create).open(path);
+    let file = file.map_err(Error::write(path))?;
+    let start = Instant::now();
+    while let Err(error) = file.try_lock() {
+        if let TryLockError::Error(error) = error {
+            return Err(Error::write(path)(error));
         }
-        let read = || -> rusqlite::Result<Vec<T>> {
-            self.connection.prepare(query)?.query_map([block], row)?.collect()
-        };
-        read().map_err(|error| of(&self.path, error))
-    }
-}
-
-/// The hash of a file, which may be larger than memory.
-fn hash_of_file(path: &Path) -> io::Result<Sha256> {
-    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
-    let mut piece = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hash),
-            length => hash.update(&piece[..length]),
-        }
-    }
-}
-
-/// Whether a file has no tables yet.
-///
-/// # Errors
-/// [`Error::File`] if it is not a history file, of another version, or has other tables.
-fn is_empty(path: &Path, file: &Transaction<'_>) -> Result<bool, Error> {
-    let refuse = |error| of(path, error);
-    let foreign =
-        |message: String| Error::File { code: codes::BAD_HISTORY, path: path.to_owned(), message };
-    let number = |name: &str| {
-        file.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(refuse)
-    };
-    let (application, version) = (number("application_id")?, number("user_version")?);
-    let found = schema(file).map_err(refuse)?;
-    if (application, version) == (0, 0) && found.is_empty() {
-        return Ok(true);
-    }
-    if application != APPLICATION {
-        return Err(foreign("is not a history file of cosim; choose another file".to_owned()));
-    }
-    if version != VERSION {
-        return Err(foreign(format!(
-            "has version {version}, this program reads {VERSION}; use the program that wrote it, or another file"
-        )));
-    }
-    if found != expected_schema().map_err(refuse)? {
-        return Err(foreign(
-            "has other tables than a history file of cosim; restore it, or choose another file"
-                .to_owned(),
-        ));
-    }
-    Ok(false)
-}
-
-/// The kind, name and text of everything that a database declares.
-fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
-    let query = "SELECT type, name, sql FROM sqlite_schema ORDER BY name";
-    let mut query = connection.prepare(query)?;
-    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
-}
-
-/// What [`create`] declares.
-fn expected_schema() -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
-    let connection = Connection::open_in_memory()?;
-    create(&connection)?;
-    schema(&connection)
-}
-
-/// Creates the tables of an empty file.
-fn create(file: &Connection) -> rusqlite::Result<()> {
-    file.execute_batch(TABLES)?;
-    file.pragma_update(None, "application_id", APPLICATION)?;
-    file.pragma_update(None, "user_version", VERSION)
-}
-
-/// Adds a run. Returns 1 if it was new, and 0 if not.
-fn insert(
-    change: &Transaction<'_>,
-    run: &RecordedRun,
-    place: Option<String>,
-) -> rusqlite::Result<u64> {
-    let RecordedRun { results, timing, id, totals: [cases, failed, cycles], .. } = run;
-    let (hit, reachable) = run.bins;
-    let header = &results.run;
-    let added = change.execute(
-        "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        params![
-            id,
-            timing.ended,
-            header.block,
-            header.seed.to_string(),
-            header.rtl,
-            header.build,
-            timing.commit,
-            results.verdict(),
-            cases,
-            failed,
-            cycles,
-            timing.cycles_per_second,
-            hit,
-            reachable,
-            plan(results),
-            header.given.command_line(),
-        ],
-    )?;
-    if added == 1 {
-        for (group, count) in results.failures.iter().zip(&run.counts) {
-            change.execute(
-                "INSERT INTO failures VALUES (?, ?, ?, ?)",
-                params![id, group.signature.to_string(), count, group.first.case],
-            )?;
-        }
-    }
-    // A run that is added again may have been moved.
-    if let Some(folder) = place {
-        let insert = "INSERT OR REPLACE INTO folders VALUES (?, ?)";
-        change.execute(insert, params![id, folder])?;
-    }
-    Ok(added as u64)
-}
-
-/// Refuses a file whose journal names another file.
-fn check_journal(path: &Path) -> Result<(), Error> {
-    let mut journal = path.to_owned().into_os_string();
-    journal.push("-journal");
-    let last = || -> io::Result<[u8; 8]> {
-        let mut file = File::open(&journal)?;
-        file.seek(SeekFrom::End(-8))?;
-        let mut last = [0; 8];
-        file.read_exact(&mut last)?;
-        Ok(last)
-    };
-    // Without a journal, or with an incomplete one, nothing is named.
-    if last().is_ok_and(|last| last == NAMES_A_FILE) {
-        let message = "is not a journal of a history file; remove it";
-        let (code, path) = (codes::BAD_HISTORY, PathBuf::from(journal));
-        return Err(Error::File { code, path, message: message.to_owned() });
-    }
-    Ok(())
-}
-
-/// Converts an error of SQLite.
-fn of(path: &Path, error: rusqlite::Error) -> Error {
-    let path = path.to_owned();
-    let message = match error.sqlite_error_code() {
-        // `None`: a value has another type, or is out of range.
-        None | Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
-            format!(
-                "is damaged, or is not a history file of cosim ({error}); restore it, or choose \
-                 another file"
-            )
-        }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+        if start.elapsed() > LOCK_TIMEOUT {
             let seconds = LOCK_TIMEOUT.as_secs();
-            format!("is locked by another process for more than {seconds} s; try again")
+            let message =
+                format!("is locked by another process for more than {seconds} s; try again");
+            return Err(Error::File { code: codes::BAD_HISTORY, path: path.to_owned(), message });
         }
-        _ => return Error::Write { path, source: io::Error::other(error) },
-    };
-    Error::File { code: codes::BAD_HISTORY, path, message }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(file)
+}
+
+/// The error for a line that is no run of this version.
+fn refused(path: &Path, index: usize, error: &serde_json::Error) -> Error {
+    let reason = error.to_string();
+    // serde_json repeats the position in its text.
+    let reason = reason.split(" at line ").next().unwrap_or_default();
+    let message =
+        format!("is no line of a cosim history ({reason}); restore it, or choose another file");
+    let (code, line, column) = (codes::BAD_HISTORY, index + 1, error.column());
+    Error::Input { code, path: path.to_owned(), line, column, message }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
-    const RUN: &str = "INSERT INTO runs VALUES ('1', '2026', 'b', '1', '', '', NULL, 'PASS', 1, 0, \
-                       9, 2.5, 1, 1, 'p', '')";
+    /// Adds a run with a failure.
+    fn add(path: &Path, checksum: &str, folder: &str) -> Result<u64, Error> {
+        let (format, checksum) = (Format::Version1, checksum.to_owned());
+        let run = Run { seed: "é".to_owned(), folder: Some(folder.into()), ..Run::default() };
+        let failures = BTreeMap::from([("mismatch".to_owned(), 3)]);
+        let runs = vec![RecordedRun { format, checksum, run, failures }];
+        History::record(path, runs).map(|(_, new)| new)
+    }
 
     /// A history file with one run.
     fn history(folder: &TempDir) -> PathBuf {
-        let path = folder.path().join("h.db");
-        let (history, new) = History::record(&path, &[]).unwrap();
-        assert_eq!(new, 0);
-        history.connection.execute_batch(RUN).unwrap();
+        let path = folder.path().join("h.jsonl");
+        assert_eq!(add(&path, "1", "/a").unwrap(), 1);
         path
-    }
-
-    /// Edits a history file as another program could.
-    fn edit(path: &Path, change: &str) {
-        let connection = Connection::open(path).unwrap();
-        connection.execute_batch(&format!("PRAGMA writable_schema = ON; {change}")).unwrap();
-    }
-
-    fn code(path: &Path) -> Option<cosim_base::error::Code> {
-        let read = History::existing(path).and_then(|history| {
-            history.failures(None)?;
-            history.runs(None)
-        });
-        read.err().map(|error| error.code())
     }
 
     #[test]
@@ -661,85 +410,71 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_or_range_is_damage() {
+    fn an_incomplete_line_is_skipped_and_not_joined() {
         let folder = TempDir::new().unwrap();
         let path = history(&folder);
-        assert_eq!(code(&path), None);
-        for change in [
-            "UPDATE runs SET cases = -1",
-            "UPDATE runs SET cycles_per_second = 1e999",
-            "UPDATE runs SET cycles_per_second = -1",
-            // Tables without their types, filled and changed back.
-            "UPDATE sqlite_schema SET sql = replace(replace(sql, 'NOT NULL', ''), 'STRICT', '') \
-             WHERE name = 'runs'",
-        ] {
-            edit(&path, change);
-            assert_eq!(code(&path), Some(codes::BAD_HISTORY), "{change}");
-            fs::remove_file(&path).unwrap();
-            history(&folder);
+        let whole = fs::read(&path).unwrap();
+        for length in 0..=whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            let known = usize::from(length + 1 >= whole.len());
+            assert_eq!(History::existing(&path).unwrap().runs(None).len(), known, "{length}");
+            assert_eq!(add(&path, "2", "/a").unwrap(), 1);
+            let history = History::existing(&path).unwrap();
+            assert_eq!(history.failures(None)[0].runs as usize, known + 1, "{length}");
         }
     }
 
     #[test]
-    fn a_null_is_damage() {
+    fn a_complete_line_that_is_wrong_is_refused_with_its_number() {
         let folder = TempDir::new().unwrap();
         let path = history(&folder);
-        let connection = Connection::open(&path).unwrap();
-        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'runs'";
-        let sql: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
-        let set = "UPDATE sqlite_schema SET sql = ?1 WHERE name = 'runs'";
-        connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
-        connection.execute(set, [sql.replace(" NOT NULL", "")]).unwrap();
-        drop(connection);
-        edit(&path, "UPDATE runs SET cases = NULL");
-        let connection = Connection::open(&path).unwrap();
-        connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
-        connection.execute(set, [sql]).unwrap();
-        drop(connection);
-        assert_eq!(code(&path), Some(codes::BAD_HISTORY));
-    }
-
-    #[test]
-    fn other_tables_views_and_triggers_are_refused() {
-        for change in [
-            "CREATE TABLE more (x)",
-            "CREATE VIEW seen AS SELECT * FROM runs",
-            "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM failures; END",
-            "DROP TABLE folders",
-            "DROP TABLE runs; CREATE VIEW runs AS SELECT 1",
-            "CREATE VIRTUAL TABLE v USING fts5(x)",
-            "PRAGMA user_version = 2",
-            "PRAGMA application_id = 1",
+        let good = fs::read_to_string(&path).unwrap();
+        for (from, to, reason) in [
+            ("history 1", "history 2", "(unknown variant `cosim-history 2`"),
+            (&good, "SQLite format 3\0\n", "(expected value)"),
+            ("\"cases\":0", "\"cases\":-1", "(invalid value: integer `-1`"),
+            ("\"cases\":0,", "", "(missing field `cases`)"),
+            ("\"cases\":0", "\"more\":0", "(unknown field `more`"),
+            (":0.0", ":1e999", "(number out of range)"),
+            ("\":3}}", "\":3}}}", "(trailing characters)"),
         ] {
-            let folder = TempDir::new().unwrap();
-            let path = history(&folder);
-            edit(&path, change);
-            assert_eq!(code(&path), Some(codes::BAD_HISTORY), "{change}");
+            assert!(good.contains(from), "{from}");
+            let text = format!("{good}\n{}", good.replace(from, to));
+            fs::write(&path, &text).unwrap();
+            let error = add(&path, "2", "/a").unwrap_err().with_code();
+            assert!(error.contains("E0226") && error.contains("h.jsonl:3:"), "{error}");
+            assert!(error.contains(reason), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text, "it is left as it is");
         }
     }
 
     #[test]
-    fn a_failed_call_leaves_no_file_and_an_empty_file_is_an_empty_history() {
+    fn a_run_is_recorded_once_and_may_move() {
         let folder = TempDir::new().unwrap();
-        let path = folder.path().join("new.db");
+        let path = history(&folder);
+        let lines = ["/etc", "/usr", "/usr", "/etc"].map(|place| {
+            assert_eq!(add(&path, "1", place).unwrap(), 0);
+            let runs = History::existing(&path).unwrap().runs(None);
+            assert_eq!((runs.len(), &runs[0].folder), (1, &Some(place.into())));
+            fs::read_to_string(&path).unwrap().lines().count()
+        });
+        assert_eq!(lines, [2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_or_written_is_an_error() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("new.jsonl");
         assert!(RecordedRun::read(folder.path()).is_err());
         History::check(&path).unwrap();
-        assert!(History::if_there(&path).unwrap().is_none());
-        assert!(!path.exists());
-        assert!(History::check(&folder.path().join("none/new.db")).is_err());
-        File::create(&path).unwrap();
-        assert_eq!(code(&path), None);
-        assert_eq!(fs::metadata(&path).unwrap().len(), 0, "reading writes nothing");
-    }
-
-    #[test]
-    fn a_journal_that_names_a_file_is_refused() {
-        let folder = TempDir::new().unwrap();
-        let path = history(&folder);
-        let journal = folder.path().join("h.db-journal");
-        fs::write(&journal, [&b"victim"[..], &NAMES_A_FILE].concat()).unwrap();
-        assert_eq!(code(&path), Some(codes::BAD_HISTORY));
-        fs::write(&journal, "x").unwrap();
-        assert_eq!(code(&path), None);
+        assert!(History::if_there(&path).unwrap().is_none() && !path.exists());
+        let code = |path: &Path| add(path, "2", "/a").unwrap_err().code();
+        assert_eq!(code(&folder.path().join("none/new.jsonl")), codes::WRITE_FAILED);
+        assert_eq!([folder.path(), Path::new("/dev/full")].map(code), [codes::FILE_UNREADABLE; 2]);
+        // An incomplete line as large as a file may be, and a larger one.
+        for length in [LARGEST_INPUT, LARGEST_INPUT + 1] {
+            fs::write(&path, vec![b' '; length as usize]).unwrap();
+            assert_eq!(code(&path), codes::TOO_LARGE);
+        }
     }
 }

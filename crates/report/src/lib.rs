@@ -7,8 +7,8 @@
 //! ```no_run
 //! use cosim_report::history::History;
 //!
-//! let history = History::existing("runs.db".as_ref())?;
-//! println!("{} runs", history.runs(None)?.len());
+//! let history = History::existing("runs.jsonl".as_ref())?;
+//! println!("{} runs", history.runs(None).len());
 //! # Ok::<(), cosim_base::error::Error>(())
 //! ```
 

@@ -35,6 +35,7 @@ use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_inside, write_whole};
 use cosim_base::program;
 use cosim_block::rtl::command_line;
+use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::diff::{DIFF, Diff};
 use cosim_formats::mutation;
 use cosim_formats::proof::{PROOF, Proof};
@@ -111,10 +112,7 @@ pub fn regenerate(
     }
     let mut cases = Cases::default();
     let results = Results::read(folder, |_, entry| cases.add(&entry))?;
-    let trend = match history {
-        Some(history) => history.runs(Some(&results.run.block))?,
-        None => Vec::new(),
-    };
+    let trend = history.map(|history| history.runs(Some(&results.run.block))).unwrap_or_default();
     page(folder, &results, &cases, &trend, blocks)
 }
 
@@ -143,12 +141,28 @@ pub fn write_index(
     Ok(folder.join(HTML))
 }
 
+/// Covered and reachable bins of all profiles of a run; `None` if it recorded no coverage.
+///
+/// # Errors
+/// If the coverage cannot be read.
+pub(crate) fn covered_bins(run: &Path) -> Result<Option<(u64, u64)>, Error> {
+    let coverage = run.join(COVERAGE);
+    if !coverage.exists() {
+        return Ok(None);
+    }
+    let database = Database::read(&coverage)?;
+    let covered = database.profiles.keys().map(|name| database.covered(name));
+    Ok(Some(covered.fold((0, 0), |(hit, reachable), one| {
+        (hit + u64::from(one.hit), reachable + u64::from(one.reachable))
+    })))
+}
+
 /// Writes the page of a history: charts, failures and runs of one block or of all.
 ///
 /// # Errors
 /// As [`regenerate`].
 pub fn write_history(path: &Path, history: &History, block: Option<&str>) -> Result<(), Error> {
-    let (runs, failures) = (history.runs(block)?, history.failures(block)?);
+    let (runs, failures) = (history.runs(block), history.failures(block));
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = absolute(parent.unwrap_or(Path::new(".")));
     write_whole(path, trends::page(&runs, &failures, &folder)?.as_bytes(), Sync::Lazy)

@@ -2,11 +2,10 @@
 
 use super::html::percent;
 use super::page::{Fact, Head, Section, Tone, grouped, render};
-use super::{Results, Timing, runs};
+use super::{Results, Timing, covered_bins, runs};
 use crate::history::{History, Run};
 use crate::paths::{absolute, href, relative};
 use cosim_base::error::Error;
-use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::run::HTML;
 use cosim_harness::harness::Blocks;
 use serde::Serialize;
@@ -110,22 +109,9 @@ fn row(
         });
     };
     let timing = Timing::read(run).ok();
-    let coverage = run.join(COVERAGE);
-    let coverage = match coverage.exists() {
-        false => String::new(),
-        true => {
-            let database = Database::read(&coverage)?;
-            let covered = database.profiles.keys().map(|name| database.covered(name));
-            let (hit, reachable) = covered.fold((0, 0), |(hit, reachable), one| {
-                (hit + u64::from(one.hit), reachable + u64::from(one.reachable))
-            });
-            percent(hit, reachable)
-        }
-    };
-    let runs = match history {
-        Some(history) => history.runs(Some(&results.run.block))?,
-        None => Vec::new(),
-    };
+    let coverage =
+        covered_bins(run)?.map(|(hit, reachable)| percent(hit, reachable)).unwrap_or_default();
+    let runs = history.map(|history| history.runs(Some(&results.run.block))).unwrap_or_default();
     let (trend, trend_text) = trend(&runs);
     let verdict = results.verdict();
     let page = absolute(run).join(HTML);
