@@ -140,13 +140,17 @@ need_build_tools() {
 has_slurm() { command -v slurmctld >/dev/null && command -v slurmd >/dev/null && command -v munged >/dev/null; }
 has_parallel() { command -v parallel >/dev/null; }
 
-need_test_tools() {
+need_gate_tools() {
   need "yosys" has_yosys yosys
   need "CaDiCaL" has_cadical cadical
+  need "patch" has_patch patch
+  install_missing
+}
+
+need_deep_tools() {
   need "Icarus Verilog" has_iverilog iverilog
   need "valgrind" has_valgrind valgrind
   need "GCC's sanitizers" has_sanitizers g++
-  need "patch" has_patch patch
   need "make" has_make make
   need "genhtml" has_genhtml lcov
   need "Python with venv" has_venv python3-venv

@@ -1,6 +1,7 @@
 //! The scripts detect missing tools.
 
 use crate::common::{Place, assert_code, project, script, text};
+use std::fs;
 use std::process::{Command, Output};
 
 /// `scripts/setup.sh` accepts a folder with libclang as its location for bindgen.
@@ -116,4 +117,23 @@ fn the_budget_of_a_folder_falls_and_never_rises() {
     refused("src/lib.rs", "//\n//\n", "lines of Rust");
     write("src/lib.rs", "//\n");
     refused("docs/page.md", "A page.\n", "1 lines of Markdown");
+}
+
+/// A listed test that is renamed would run in the gate.
+#[test]
+fn each_deep_test_exists() {
+    let sources: String = ["crates", "tests", "verilated"]
+        .iter()
+        .flat_map(|folder| walkdir::WalkDir::new(project().join(folder)).into_iter().flatten())
+        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "rs"))
+        .map(|entry| fs::read_to_string(entry.path()).unwrap())
+        .collect();
+    let listed = fs::read_to_string(project().join("tests/deep.txt")).unwrap();
+    let names: Vec<&str> = listed.lines().filter(|line| !line.starts_with('#')).collect();
+    let is_gone = |name: &&&str| {
+        let function = name.rsplit("::").next().unwrap_or(name);
+        !sources.contains(&format!("fn {function}()"))
+    };
+    assert_eq!(names.iter().find(is_gone), None);
+    assert!(names.is_sorted_by(|name, next| name < next), "sorted, each once");
 }
