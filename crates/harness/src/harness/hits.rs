@@ -30,11 +30,6 @@ impl Hits {
         self.bins += 1;
     }
 
-    /// The number of bins; 0 if nothing was counted.
-    pub const fn bins(&self) -> usize {
-        self.bins as usize
-    }
-
     /// The count of a bin, or 0.
     pub fn count(&self, bin: usize) -> u64 {
         let place = self.hit.binary_search_by_key(&bin, |(bin, _)| *bin as usize);
@@ -71,7 +66,7 @@ impl<'de> Visitor<'de> for Packed {
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Hits, E> {
-        Hits::unpack(bytes).ok_or_else(|| E::custom("the bins of a case are too many"))
+        Hits::unpack(bytes).ok_or_else(|| E::custom("the hits of a case are damaged"))
     }
 
     /// JSON has a list for bytes.
@@ -104,28 +99,31 @@ impl Hits {
         bytes
     }
 
-    fn unpack(bytes: &[u8]) -> Option<Self> {
-        let mut left = bytes.iter();
-        let mut next = || {
-            let (mut number, mut bit) = (0u64, 0);
-            loop {
-                let byte = *left.next()?;
-                number |= u64::from(byte & 0x7f).checked_shl(bit)?;
-                bit += 7;
-                if byte < 0x80 {
-                    return Some(number);
-                }
-            }
-        };
-        let bins = next().filter(|bins| *bins <= MOST)?;
+    fn unpack(mut bytes: &[u8]) -> Option<Self> {
+        let bins = number(&mut bytes).filter(|bins| *bins <= MOST)?;
         let (mut hit, mut bin) = (Vec::new(), 0u64);
-        while let Some(gap) = next() {
+        while !bytes.is_empty() {
+            let gap = number(&mut bytes)?;
             // Only the first bin may be 0.
             bin = bin.checked_add(gap).filter(|_| gap > 0 || hit.is_empty())?;
-            let count = next().filter(|_| bin < bins)?;
+            let count = number(&mut bytes).filter(|count| bin < bins && *count > 0)?;
             hit.push((bin as u32, count));
         }
         Some(Self { bins: bins as u32, hit })
+    }
+}
+
+/// Takes a number from the beginning of bytes.
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let (mut number, mut bit) = (0u64, 0);
+    loop {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f).checked_shl(bit)?;
+        bit += 7;
+        if *byte < 0x80 {
+            return Some(number);
+        }
     }
 }
 
@@ -145,8 +143,9 @@ mod tests {
         let text = serde_json::to_string(&hits).unwrap();
         assert_eq!(serde_json::from_str::<Hits>(&text).unwrap(), hits);
         assert_eq!([hits.count(6), hits.count(7), hits.count(400)], [0, 1 << 40, 0]);
-        // A bin beyond the last one, a bin twice, a bin without a count, a number of 70 bits.
-        for bad in [&[1, 5, 1][..], &[9, 2, 1, 0, 1], &[9, 2], &[0xff; 10]] {
+        // A bin beyond the last one, twice, without a count, with 0; a cut gap; 70 bits.
+        let bad = [&[1, 5, 1][..], &[9, 2, 1, 0, 1], &[9, 2], &[9, 2, 0], &[9, 0x80], &[0xff; 10]];
+        for bad in bad {
             assert_eq!(Hits::unpack(bad), None);
         }
         assert_eq!(Hits::unpack(&[0]), Some(Hits::default()));
