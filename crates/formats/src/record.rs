@@ -7,6 +7,7 @@
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, read_input_text, write_whole};
+use cosim_harness::json::{Misread, MisreadText, Tree};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,11 +40,13 @@ impl RecordFormat {
     /// not match its checksum, or if it is malformed.
     pub fn read<T: DeserializeOwned>(&self, path: &Path) -> Result<(T, String), Error> {
         let text = read_input_text(path, self.most)?;
-        let json = |error| Error::json(path, &error);
-        let Head { format, version } = serde_json::from_str(&text).map_err(json)?;
+        let wrong = |wrong: MisreadText| Error::json_at(path, &wrong.place, &wrong.error);
+        let tree = Tree::from_text(&text).map_err(wrong)?;
+        let misread = |misread: Misread| wrong(misread.in_text(&text));
+        let Head { format, version } = tree.read().map_err(misread)?;
         self.check(path, &format, &version)?;
         let checksum = checksum::verify(path, text.as_bytes())?;
-        Ok((serde_json::from_str(&text).map_err(json)?, checksum))
+        Ok((tree.read().map_err(misread)?, checksum))
     }
 
     /// Checks the format and the version of a record.

@@ -325,6 +325,7 @@ mod tests {
     use crate::value::Uint;
     use serde::Deserialize;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -354,6 +355,16 @@ mod tests {
         // The order of fields stays.
         let written = to_text(&Tree::from_text(text).unwrap()).unwrap();
         assert_eq!(written, text.replace("\n            ", ""));
+    }
+
+    #[test]
+    fn a_key_may_be_a_number() {
+        for key in ["8", "4294967295", "4294967296", "08", "+8", "-8", " 8", "8.0", ""] {
+            let text = format!(r#"{{"{key}":"plain"}}"#);
+            let direct = serde_json::from_str::<BTreeMap<u32, Kind>>(&text);
+            let read = from_text::<BTreeMap<u32, Kind>>(&text);
+            assert_eq!(read.ok(), direct.ok(), "{text}");
+        }
     }
 
     /// Errors have the text, line and column that serde_json gives, and the field.

@@ -220,6 +220,54 @@ impl<'de> Deserializer<'de> for At<'de> {
     forward_to_deserialize_any! { bytes byte_buf unit unit_struct }
 }
 
+/// The key of a field. A number is written as a string.
+struct Key<'de>(At<'de>);
+
+impl Key<'_> {
+    fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        let Node::Text(from, end) = self.0.value() else { return Err(self.0.is_not(&visitor)) };
+        let text = self.0.text(from, end);
+        match text.parse::<u64>() {
+            Ok(number) if number.to_string() == text => visitor.visit_u64(number),
+            _ => Err(self.0.is_not(&visitor)),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for Key<'de> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        self.0.string(visitor)
+    }
+
+    forward! {
+        number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64;
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        self.0.deserialize_enum(name, variants, visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 f32 f64 char str string bytes byte_buf option unit unit_struct seq
+        tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
 /// What is left of a list or an object.
 struct Inside<'de> {
     tree: &'de Tree,
@@ -266,7 +314,7 @@ impl<'de> MapAccess<'de> for &mut Inside<'de> {
     ) -> Result<Option<S::Value>, Wrong> {
         let key = self.next();
         self.key = key.map(|at| at.node);
-        key.map(|at| at.read(seed)).transpose()
+        key.map(|at| seed.deserialize(Key(at)).map_err(|wrong| wrong.at(at.node))).transpose()
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Wrong> {
