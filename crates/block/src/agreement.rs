@@ -54,10 +54,10 @@ pub struct RecordedInputs {
     /// Whether the inputs are unconstrained random stimulus.
     pub is_raw: bool,
     /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
-    #[serde(with = "hex::serde")]
+    #[serde(with = "cosim_harness::as_hex")]
     pub cycles: Vec<u8>,
     /// The bytes of the outputs of the first cycles, each as in the struct of the ports.
-    #[serde(with = "hex::serde")]
+    #[serde(with = "cosim_harness::as_hex")]
     pub outputs: Vec<u8>,
 }
 

@@ -8,9 +8,8 @@
 mod code;
 mod instrument;
 
-use crate::aig::{Aig, EquivalenceQuery, Freed, Goal, Interface, Seen};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::cut::{Cut, CutMemory, cut_with_latches, enabled};
+use crate::cut::{Cut, cut_with_latches, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
 use crate::engine::{Decision, ask};
 use crate::graph::{Graph, graph, memory_bits, whole_graph};
@@ -18,6 +17,7 @@ use crate::invariants::{HELP, Observer, observer};
 use crate::judge::doubt;
 use crate::monitor::{MONITOR, TOP};
 use crate::portfolio::Attempt;
+use cosim_aig::{Aig, CutMemory, EquivalenceQuery, Freed, Goal, Interface, Seen};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::points::{Kind, Point};

@@ -4,9 +4,9 @@
 mod memories;
 mod paired;
 
+use cosim_aig::{CutMemory, FREE, OF};
 use cosim_rtl::rtlil::{self, Cell, Line, Unknown, Widths, parts, plain, width, widths};
 use memories::CutMemories;
-pub use memories::CutMemory;
 pub use paired::cut_pair;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -30,17 +30,11 @@ const OTHERS: [&str; 12] = [
 ];
 /// What holds the value of a latch after Yosys's `async2sync`.
 const LATCH: &str = "$ff";
-/// Prefix of the inputs that have any value in every cycle, also in the reset cycle that a case
-/// begins with: closed latches, and undefined bits, which two copies of an RTL need not share.
-pub const FREE: &str = "cosim_free_";
 /// Dividers: Yosys and Verilator treat a division by zero differently.
 const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
 
 /// Cells without a second input: their output is a clock if their input is one.
 const INVERTERS: [&str; 3] = ["$not", "$pos", "$logic_not"];
-
-/// Separates the number of a memory port from that of its memory, if the memory can be followed.
-pub const OF: &str = "_of_";
 
 /// A port of a cell: module, cell and port.
 pub type PortOf<'a> = (&'a str, &'a str, &'a str);

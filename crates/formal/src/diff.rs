@@ -3,15 +3,15 @@
 //! Yosys makes an and-inverter graph of each RTL. Both become one graph, so that ABC and the second
 //! solver see one network, and no proof depends on names inside the RTL.
 
-use crate::aig::{Aig, EquivalenceQuery, Interface, Violation};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::cut::{Cut, CutMemory, cut_pair, enabled};
+use crate::cut::{Cut, cut_pair, enabled};
 use crate::engine::{Decision, ask};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{Observer, held, observer};
 use crate::judge::doubt;
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::Attempt;
+use cosim_aig::{Aig, CutMemory, EquivalenceQuery, Interface, Violation};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_harness::harness::{BlockInfo, Parameters};

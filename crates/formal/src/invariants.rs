@@ -1,11 +1,11 @@
 //! Properties of an RTL that strengthen proofs about it.
 
-use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::engine::{Decision, ask};
 use crate::monitor::Monitor;
 use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF};
+use cosim_aig::{Aig, EquivalenceQuery, Interface, Reads};
 use cosim_base::error::Error;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::yosys::YosysSession;

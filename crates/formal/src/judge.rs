@@ -1,8 +1,7 @@
 //! Whether answers about a graph count: Verilator's model of the RTL must do the same in simulated
 //! cases, and the assumptions about the environment must be possible.
 
-use crate::aig::{Aig, Pins};
-use crate::cut::CutMemory;
+use cosim_aig::{Aig, CutMemory, Pins};
 use cosim_block::agreement::RecordedInputs;
 use cosim_harness::harness::BlockInfo;
 
@@ -42,3 +41,6 @@ pub fn doubt(
     (assumes && !legal.any(is_possible))
         .then(|| format!("no legal case keeps all assumptions for {ASSUMED} cycles"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,12 +7,9 @@
 
 mod query;
 
-use crate::aig::{
-    Aig, Candidate, EquivalenceQuery, Governed, Interface, Reads, UnknownWords, Unknowns, Violation,
-};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
-use crate::cut::{Cut, CutMemory, cut, enabled, with_words_alone};
+use crate::cut::{Cut, cut, enabled, with_words_alone};
 use crate::engine::{Decider, ask};
 use crate::graph::{Graph, MEMORY, free_graph, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
@@ -21,6 +18,10 @@ pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::{
     EQUAL_REGISTERS, EQUAL_SIGNALS, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, MANY_EQUAL_SIGNALS,
+};
+use cosim_aig::{
+    Aig, Candidate, CutMemory, EquivalenceQuery, Governed, Interface, Reads, UnknownWords,
+    Unknowns, Violation,
 };
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;

@@ -18,6 +18,7 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod as_hex;
 pub mod as_json;
 pub mod channels;
 pub mod harness;

@@ -1,26 +1,9 @@
 //! The memories that are cut out, for a simulation of the network with their contents.
 
 use super::{Kind as _, rank};
+use cosim_aig::CutMemory;
 use cosim_rtl::rtlil::{self, Cell, Memory};
 use std::collections::BTreeMap;
-
-/// A memory that is cut out. Ports are the stems of their names: data of read port `1` is the input
-/// `cosim_read_1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CutMemory {
-    /// Width of a word in bits.
-    pub width: usize,
-    /// The number of words.
-    pub size: u64,
-    /// The lowest address.
-    pub offset: i64,
-    /// The initial bits of words, the lowest first; others are unknown.
-    pub initial: BTreeMap<u64, Vec<Option<bool>>>,
-    /// The unclocked read ports. Clocked ones are not simulated: they return unknown data.
-    pub reads: Vec<String>,
-    /// The write ports. A later one wins.
-    pub writes: Vec<String>,
-}
 
 /// Collects the memories of a netlist while its cells are cut out.
 pub(super) struct CutMemories {

@@ -3,8 +3,10 @@
 use super::*;
 use crate::certificate::{Flaw, certify};
 use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, PAIRS_OF_VALUES, SHORT_PROOF};
+use cosim_aig::{Aig, EquivalenceQuery, Interface};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::answers::store::Store;
+use std::collections::BTreeMap;
 use std::fs;
 use tempfile::TempDir;
 
@@ -272,6 +274,49 @@ fn states_of_small_networks_are_a_certified_invariant() {
                 assert!(!expected.is_empty() && because.contains(expected), "{body}: {because}");
             }
             Decision::Reached(_) => panic!("{body}"),
+        }
+    }
+}
+
+/// No assumption about mutants is false at once: an output that a mutation inverts differs in each
+/// question, and one that it never changes does not.
+#[test]
+fn an_output_that_always_differs_is_reached_by_every_question() {
+    // Inputs: rst, read, select, a; a register of `a`; y is the register, or its inverse while
+    // select is 1, and `a`; the followed memory is written with the register.
+    let text = "aag 9 4 1 6 4\n2\n4\n6\n8\n10 8\nY\n4\n10\n8\n10\n0\n\
+                12 10 7\n14 11 6\n16 13 15\n18 17 8\n\
+                i0 rst\ni1 read_1_of_1\ni2 select\ni3 a\n\
+                o0 y\no1 z\no2 where_1_of_1\no3 enable_2_of_1\no4 data_2_of_1\no5 address_2_of_1\nc\n";
+    let kept = Kept::new();
+    let session = kept.session("1");
+    let is_reached = |query: EquivalenceQuery| match query {
+        EquivalenceQuery::Same => false,
+        EquivalenceQuery::Open { file, inputs } => {
+            let found = ask(&session, "question", &file, &inputs, INDUCTION_BASE).unwrap();
+            matches!(found, Decision::Reached(_))
+        }
+    };
+    let interface = Interface {
+        reset: Some(("rst", true)),
+        select: "select",
+        read: "read_",
+        read_at: ["where_", "when_"],
+        read_reset: ["cleared_", "reset_"],
+        write: ["enable_", "data_", "address_"],
+        ..Interface::OURS
+    };
+    let words = BTreeMap::new();
+    for (y, expected) in [("18", true), ("10", false)] {
+        let aig = Aig::parse(&text.replace('Y', y)).unwrap();
+        for interface in [interface, Interface { filled: true, ..interface }] {
+            assert_eq!(is_reached(aig.question(&interface, 1)), expected);
+            for hops in 0..2 {
+                assert_eq!(is_reached(aig.nearby(&interface, 1, hops)), expected);
+                let by_word = aig.by_word(&interface, 1, &words, Some(hops)).unwrap();
+                assert_eq!(is_reached(by_word), expected);
+            }
+            assert_eq!(is_reached(aig.by_word(&interface, 1, &words, None).unwrap()), expected);
         }
     }
 }

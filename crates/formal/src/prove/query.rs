@@ -1,13 +1,13 @@
 //! Runs engines on one property, cheap ones first.
 
 use super::{Assumption, Kind, Memories, OFFER, ProofOutcome, PropertyStatus, Prover};
-use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::engine::{Decider, Decision, decide};
 use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
     WORD_BASE, WORD_STEP,
 };
+use cosim_aig::{Aig, EquivalenceQuery, Interface, Reads};
 use cosim_base::error::{Error, codes};
 
 /// Runs the remaining engines, with each assumption in turn until one proves the property. Without

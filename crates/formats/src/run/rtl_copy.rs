@@ -48,7 +48,7 @@ pub struct RtlCopy {
 enum Content {
     Text(String),
     /// Two hexadecimal digits per byte.
-    #[serde(with = "hex::serde")]
+    #[serde(with = "cosim_harness::as_hex")]
     Hex(Vec<u8>),
 }
 

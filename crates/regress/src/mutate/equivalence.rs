@@ -3,13 +3,13 @@
 
 use super::build::BASE;
 use super::build::Mutants;
+use cosim_aig::{Aig, CutMemory, EquivalenceQuery, Interface};
 use cosim_base::error::{Error, codes};
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::program;
-use cosim_formal::aig::{Aig, EquivalenceQuery, Interface};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::certificate::{Certificate, certify};
-use cosim_formal::cut::{Cut, CutMemory, cut, followed, unjudged};
+use cosim_formal::cut::{Cut, cut, followed, unjudged};
 use cosim_formal::engine::{Decision, ask};
 use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use cosim_formal::invariants::held;

@@ -8,7 +8,7 @@ mod contents;
 
 use super::simulation::{Known, of, settle};
 use super::{Aig, Interface, Literal, split};
-use crate::cut::CutMemory;
+use crate::CutMemory;
 use contents::Contents;
 use cosim_block::agreement::RecordedInputs;
 use std::collections::{BTreeMap, HashMap};
@@ -273,6 +273,3 @@ impl Aig {
         stages
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,7 +4,7 @@ mod copies;
 mod words;
 
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
-use crate::cut::{FREE, OF};
+use crate::{FREE, OF};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A latch that is 0 in the first cycle, the reset cycle, and 1 afterwards: the first node.

@@ -2,7 +2,7 @@
 
 use super::gates::{Gates, Operands};
 use super::{Aig, FALSE, Interface, Literal, TRUE, in_order, split};
-use crate::cut::OF;
+use crate::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// An unclocked read port of a memory that is cut out.
@@ -30,7 +30,7 @@ fn equal(gates: &mut Gates, [left, right]: [&ReadPort; 2]) -> Literal {
 
 impl Aig {
     /// The graph in which the read ports of a memory return equal data at equal addresses, within
-    /// a cycle. Clocked ports, and memories that are not [followed](crate::cut::followed), return
+    /// a cycle. Clocked ports, and memories that are not [followed](crate::OF), return
     /// anything, as before.
     #[must_use]
     pub fn with_equal_reads(self, interface: &Interface<'_>) -> Self {

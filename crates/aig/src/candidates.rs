@@ -8,7 +8,7 @@
 use super::gates::Operands;
 use super::miter::{Miter, STARTED, of};
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
-use crate::cut::OF;
+use crate::OF;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What may hold in every cycle of the RTL.

@@ -66,7 +66,7 @@ impl Aig {
             UnknownWords::Alone(candidates) => (Some(candidates), true),
         };
         let is_followed = |(_, name): &(u32, String)| {
-            name.starts_with(interface.read) && split(name).0.contains(crate::cut::OF)
+            name.starts_with(interface.read) && split(name).0.contains(crate::OF)
         };
         if candidates.is_some() && !self.inputs.iter().any(is_followed) {
             return None;

@@ -1,4 +1,14 @@
 //! And-inverter graphs from Yosys, and the miters that compare an RTL with its mutants.
+//!
+//! It is a crate because it is optimised: proofs spend their time here and in the engines.
+//!
+//! ```
+//! use cosim_aig::Aig;
+//!
+//! // An AND gate of two inputs.
+//! let text = "aag 3 2 0 1 1\n2\n4\n6\n6 2 4\n";
+//! assert!(Aig::parse(text).is_some());
+//! ```
 
 mod candidates;
 mod freed;
@@ -11,7 +21,6 @@ mod reads;
 mod simulation;
 mod unknown;
 
-use crate::cut;
 pub use candidates::Candidate;
 use cosim_block::words::split;
 pub use freed::Freed;
@@ -23,6 +32,32 @@ use serde::{Deserialize, Serialize};
 pub use simulation::{Seen, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub use unknown::{Governed, UnknownWords, Unknowns};
+
+/// Prefix of the inputs that have any value in every cycle, also in the reset cycle that a case
+/// begins with: closed latches, and undefined bits, which two copies of an RTL need not share.
+pub const FREE: &str = "cosim_free_";
+
+/// Separates the number of a memory port from that of its memory, if the memory can be followed: it
+/// has a power-of-two size from address 0, only unclocked read ports, and at most two write ports.
+pub const OF: &str = "_of_";
+
+/// A memory that is cut out. Ports are the stems of their names: data of read port `1` is the input
+/// `cosim_read_1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutMemory {
+    /// Width of a word in bits.
+    pub width: usize,
+    /// The number of words.
+    pub size: u64,
+    /// The lowest address.
+    pub offset: i64,
+    /// The initial bits of words, the lowest first; others are unknown.
+    pub initial: BTreeMap<u64, Vec<Option<bool>>>,
+    /// The unclocked read ports. Clocked ones are not simulated: they return unknown data.
+    pub reads: Vec<String>,
+    /// The write ports. A later one wins.
+    pub writes: Vec<String>,
+}
 
 /// A node times two; the lowest bit inverts it. 0 is false.
 type Literal = u32;
@@ -285,7 +320,7 @@ impl Aig {
     /// Asks whether an output differs although memory words of both sides may differ, as long as
     /// their abstractions are equal. `word_abstractions` maps the number of a memory to a network
     /// that computes the abstraction of a word. `None` if no memory qualifies (see
-    /// [`cut::followed`]).
+    /// [`OF`]).
     ///
     /// The miter follows one word of each memory, at an arbitrary address, and checks that both
     /// sides keep equal abstractions. Reads at other addresses return arbitrary words with equal
@@ -302,8 +337,7 @@ impl Aig {
             let [place, _] = interface.read_at;
             let port = split(name).0;
             let is_of = |prefix: &&str| port.starts_with(*prefix);
-            port.contains(cut::OF)
-                && interface.write.iter().chain([&place, &interface.read]).any(is_of)
+            port.contains(OF) && interface.write.iter().chain([&place, &interface.read]).any(is_of)
         };
         if !self.inputs.iter().any(|(_, name)| is_followed(name)) {
             return None;

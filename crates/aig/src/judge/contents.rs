@@ -1,7 +1,7 @@
 //! The contents of a memory that is cut out, in each case of a simulation.
 
 use super::super::simulation::Known;
-use crate::cut::CutMemory;
+use crate::CutMemory;
 use std::collections::HashMap;
 
 /// The words of a memory.

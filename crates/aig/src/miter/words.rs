@@ -3,7 +3,7 @@
 use super::super::candidates::Candidate;
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
 use super::{Counts, Miter, STARTED, of};
-use crate::cut::OF;
+use crate::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl Miter {

@@ -1,7 +1,11 @@
-use super::*;
+//! Whether graphs do the same as what was recorded.
+
 use crate::cut::{Cut, cut};
 use crate::graph::graph;
+use cosim_aig::{Aig, CutMemory, Pins};
+use cosim_block::agreement::RecordedInputs;
 use cosim_rtl::yosys::YosysSession;
+use verilated::Port;
 
 const INPUTS: [Port; 4] = [
     Port { name: "w", width: 1, offset: 0 },

@@ -3,7 +3,7 @@
 use super::gates::Operands;
 use super::joined::bits;
 use super::{Aig, Latch, Literal, split};
-use crate::cut::FREE;
+use crate::FREE;
 use std::collections::{HashMap, HashSet};
 
 /// A graph with freed signals.

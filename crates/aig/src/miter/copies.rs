@@ -3,7 +3,7 @@
 use super::super::unknown::Difference;
 use super::super::{Aig, FALSE, Interface, Literal, split};
 use super::{Miter, STARTED, of};
-use crate::cut::FREE;
+use crate::FREE;
 use std::collections::{HashMap, HashSet};
 
 impl Miter {
