@@ -132,19 +132,31 @@ fn has_our_features(manifest: &Path) {
     let ours = fs::read_to_string(project().join("Cargo.toml")).expect("our manifest");
     let (_, tests) = ours.split_once("[dev-dependencies]\n").expect("dependencies of tests");
     let (tests, _) = tests.split_once("\n[").expect("a table behind them");
+    // What the workspace says of a crate, as the fields of a table.
+    let shared = |name: &str| {
+        let fields = ours.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+        let fields = fields.expect("a crate of the workspace").split("  #").next().expect("fields");
+        match fields.strip_prefix('"') {
+            Some(_) => format!("version = {fields}"),
+            None => fields.trim_matches(['{', '}', ' ']).to_owned(),
+        }
+    };
     let theirs = fs::read_to_string(manifest).expect("a manifest");
     if theirs.contains(OURS) {
         return;
     }
-    let is_new = |line: &&str| {
-        let name = line.split(' ').next().expect("a name");
-        !line.contains("path =") && !theirs.contains(&format!("\n{name} = "))
+    let line = |line: &str| {
+        let (name, own) = line.split_once(['.', ' '])?;
+        let fields =
+            own.trim_matches(['=', '{', '}', ' ']).replace("workspace = true", &shared(name));
+        let is_new = !fields.contains("path =") && !theirs.contains(&format!("\n{name} = "));
+        is_new.then(|| format!("{name} = {{ {fields} }}"))
     };
+    let lines: Vec<String> = tests.lines().filter_map(line).collect();
     let theirs = &match theirs.contains("\nresolver = ") {
         true => theirs.clone(),
         false => theirs.replacen("[workspace]\n", "[workspace]\nresolver = \"1\"\n", 1),
     };
-    let lines: Vec<&str> = tests.lines().filter(|line| !line.is_empty()).filter(is_new).collect();
     let lines = format!("[dependencies]\n{OURS}\n{}\n", lines.join("\n"));
     fs::write(manifest, theirs.replacen("[dependencies]\n", &lines, 1)).expect("a manifest");
 }

@@ -149,7 +149,13 @@ fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     watched.extend(blocks.iter().flat_map(Block::folders).cloned());
     // The golden model may include files beside it.
     let golden = blocks.iter().filter_map(|block| block.golden.as_ref()?.parent());
-    watched.extend(golden.filter(|folder| !folder.as_os_str().is_empty()).map(PathBuf::from));
+    for folder in golden {
+        match folder.as_os_str().is_empty() {
+            // The whole folder of the crate holds what is built, too.
+            true => watched.extend(sources_of_c(Path::new("."))),
+            false => watched.push(folder.to_owned()),
+        }
+    }
     // The lock file is in the workspace's folder.
     let mut folder = PathBuf::new();
     let here = env::current_dir().unwrap_or_default();
@@ -164,6 +170,17 @@ fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     watched.sort();
     watched.dedup();
     watched
+}
+
+/// The files of C and C++ in a folder.
+fn sources_of_c(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
+    let is_source = |name: &PathBuf| {
+        let extension = name.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|one| ["c", "cc", "cpp", "cxx", "h", "hh", "hpp"].contains(&one))
+    };
+    names.filter(is_source).collect()
 }
 
 /// Removes the models of blocks that no longer exist.
@@ -206,4 +223,23 @@ fn build_block(block: &Block, out: &Path, verilator: &Verilator) -> Result<(), E
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    #[test]
+    fn a_golden_model_is_watched_with_the_files_beside_it() {
+        let block = cosim_build::Block::new("block", "Block").golden("golden/block.c");
+        assert!(watched(&[Block(block)]).contains(&PathBuf::from("golden")));
+        let root = TempDir::new().unwrap();
+        for name in ["block.c", "block.h", "block.rs"] {
+            fs::write(root.path().join(name), "").unwrap();
+        }
+        let mut sources = sources_of_c(root.path());
+        sources.sort();
+        assert_eq!(sources, [PathBuf::from("block.c"), PathBuf::from("block.h")]);
+    }
 }
