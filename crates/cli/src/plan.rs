@@ -7,6 +7,7 @@ use cosim_base::text;
 use cosim_formats::mutation::MOST_MUTANTS;
 use cosim_formats::run::{MOST_CASES, Waiver};
 use cosim_harness::harness::{MOST_PACKETS, Overrides, Profile};
+use cosim_harness::json::{self, Tree};
 use cosim_regress::blocks::BlockHandle;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
@@ -382,19 +383,15 @@ fn check_waivers(waivers: &[Waiver], runs: &[PlannedRun]) -> Result<(), String> 
 }
 
 fn from_json(path: &Path, text: &str) -> Result<File, Error> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let file = serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| Error::json_at(path, &error.path().to_string(), error.inner()))?;
-    json.end().map_err(|error| Error::json(path, &error))?;
-    Ok(file)
+    json::from_text(text).map_err(|wrong| Error::json_at(path, &wrong.place, &wrong.error))
 }
 
 fn from_toml(path: &Path, text: &str) -> Result<File, Error> {
-    let input =
-        |place: Option<&str>, error: &toml::de::Error| Error::toml(path, text, place, error);
-    let toml = toml::Deserializer::parse(text).map_err(|error| input(None, &error))?;
-    serde_path_to_error::deserialize(toml)
-        .map_err(|error| input(Some(&error.path().to_string()), error.inner()))
+    let tree = Tree::from_toml(text).map_err(|error| Error::toml(path, text, None, &error))?;
+    tree.read().map_err(|misread| {
+        let place = misread.place.clone();
+        Error::toml(path, text, Some(&place), &misread.in_toml(text))
+    })
 }
 
 /// The JSON schema of plans.
