@@ -41,7 +41,7 @@ pub struct Axis {
     /// The quantity that the values classify.
     pub name: &'static str,
     /// The values.
-    #[serde(with = "super::leaked")]
+    #[serde(deserialize_with = "super::leaked::list")]
     pub values: &'static [Value],
 }
 

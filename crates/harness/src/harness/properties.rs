@@ -18,7 +18,7 @@ pub struct Properties {
     /// Codes of the state register that are not states, so the register never holds them.
     pub illegal_states: Vec<&'static str>,
     /// Enables, and the only states in which they are 1. It needs a `Block::STATE_REGISTER`.
-    #[serde(with = "super::leaked::named")]
+    #[serde(deserialize_with = "super::leaked::named")]
     pub enabled: Vec<(&'static str, &'static [&'static str])>,
     /// The golden model's rules as properties of the RTL.
     pub transitions: Vec<TransitionProperty>,
