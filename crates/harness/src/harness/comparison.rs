@@ -104,16 +104,6 @@ pub(super) fn open_bits<B: Block>(
     }
 }
 
-/// The outputs that are accepted: the golden model's, and the DUT's where bits are not compared.
-#[inline]
-pub(super) fn accepted<B: Block>(
-    expected: &B::Outputs,
-    actual: &B::Outputs,
-    open: &B::Outputs,
-) -> B::Outputs {
-    expected.select(actual, open)
-}
-
 /// The outputs whose compared bits are counted.
 pub(super) fn counted_outputs(
     outputs: &'static [Port],
