@@ -58,7 +58,6 @@ pub use contract::{
 };
 pub use coverage::{
     Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample, Value,
-    WaiverFile,
 };
 pub use coverage::{bin_name, bins, class, corner_class, unreachable};
 pub use delays::Delays;

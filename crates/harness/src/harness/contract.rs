@@ -120,7 +120,7 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// A text that reports show and link to.
+/// A text of the block that reports show or commands read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Its path, as named in the block's source.

@@ -5,7 +5,7 @@ use super::contract::{
     Block, Document, Environment, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total,
     power_up_inputs,
 };
-use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, unreachable};
+use super::coverage::{Axis, Coverage, Covergroup, unreachable};
 use super::leaked;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
@@ -72,7 +72,7 @@ pub struct BlockInfo {
     /// [`Coverage::GROUPS`].
     pub groups: Vec<GroupInfo>,
     /// [`Coverage::WAIVERS`].
-    pub waivers: Option<WaiverFile>,
+    pub waivers: Option<Document>,
     /// [`Coverage::SOURCE`].
     pub groups_source: Option<Document>,
     /// [`Block::SPECIFICATION`].
