@@ -122,9 +122,7 @@ impl TransitionProperty {
         mut self,
         outputs: impl IntoIterator<Item = (&'static str, V)>,
     ) -> Self {
-        for (name, value) in outputs {
-            self.outputs.push((name, value.into()));
-        }
+        self.outputs.extend(outputs.into_iter().map(|(name, value)| (name, value.into())));
         self
     }
 
@@ -134,9 +132,7 @@ impl TransitionProperty {
         mut self,
         next: impl IntoIterator<Item = (&'static str, V)>,
     ) -> Self {
-        for (name, value) in next {
-            self.next.push((name, value.into()));
-        }
+        self.next.extend(next.into_iter().map(|(name, value)| (name, value.into())));
         self
     }
 }

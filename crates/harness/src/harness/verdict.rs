@@ -126,13 +126,9 @@ impl Signature {
         let parts: Vec<&str> = match verdict {
             Verdict::Match | Verdict::Cancelled => return None,
             Verdict::NoGoldenModel => vec!["no-golden-model"],
-            Verdict::Mismatch(Mismatch { port, state, differs, .. }) => {
-                what = together(port, differs);
-                vec!["mismatch", &what, state]
-            }
-            Verdict::Unknown(Mismatch { port, state, differs, .. }) => {
-                what = together(port, differs);
-                vec!["unknown", &what, state]
+            Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => {
+                what = together(&mismatch.port, &mismatch.differs);
+                vec![verdict.name(), &what, &mismatch.state]
             }
             Verdict::Hang { state, .. } => vec!["hang", state],
             Verdict::CheckFailed { violation, .. } => vec!["check", &violation.check],
