@@ -1,7 +1,7 @@
 //! Observes a DUT: waveforms of both models, and the cycles around an event.
 
 use cosim_base::error::Error;
-use cosim_harness::harness::{Block, CycleView, Dut, Golden, Rule, RuleSet};
+use cosim_harness::harness::{Block, CycleView, Dut, Golden};
 use std::ops::Range;
 use std::path::Path;
 use verilated::{BeforeReset, Model, ModelKind};
@@ -24,12 +24,6 @@ pub struct Record {
     pub rules: String,
     /// The RTL's state register, if the block has one.
     pub rtl_state: Option<u64>,
-}
-
-/// The names of the rules of a cycle, with `+` between them.
-pub fn rule_names(rules: &[Rule], fired: RuleSet) -> String {
-    let names: Vec<&str> = fired.iter().map(|rule| rules[rule].name).collect();
-    names.join("+")
 }
 
 /// A model with an observing top.
@@ -123,7 +117,7 @@ impl<B: Block> Dut<B> for Observed<B> {
 
     fn foresee(&mut self, moment: &CycleView<'_, B>) {
         let CycleView { cycle, inputs, expected, state, rules } = moment;
-        self.rules = rule_names(B::Golden::RULES, *rules);
+        self.rules = rules.names(B::Golden::RULES);
         match self.model.observe(*cycle, inputs, expected, state, &self.rules) {
             Ok(()) => self.dump(*cycle),
             Err(error) => self.stopped = Some(error),

@@ -4,7 +4,7 @@ use super::{BlockEngine, RunBlock, replay};
 use crate::explanation::{
     CycleLine, Difference, Explanation, InputLine, PortValue, Signal, SignalKind, Step,
 };
-use crate::observe::{Record, rule_names};
+use crate::observe::Record;
 use cosim_base::error::Error;
 use cosim_harness::harness::{
     BlockInfo, Drive, Dut, Environment, Explain, Golden, Mismatch, Outcome, Parameters, Profile,
@@ -94,7 +94,7 @@ fn golden_records<B: Explain>(
                 actual: expected.clone(),
                 expected,
                 state,
-                rules: rule_names(B::Golden::RULES, rules),
+                rules: rules.names(B::Golden::RULES),
                 rtl_state: None,
             });
         }

@@ -666,7 +666,6 @@ fn mismatch<B: Block>(
     state: &'static str,
     rules: RuleSet,
 ) -> Verdict {
-    let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
     let pins = [expected.as_bytes(), actual.as_bytes()];
     let (first, differs) = B::NAMING.differing(B::Outputs::PORTS, B::fields, pins);
     let (port, expected, actual) = match first {
@@ -679,7 +678,7 @@ fn mismatch<B: Block>(
         expected,
         actual,
         state: state.to_owned(),
-        rule: rules.join("+"),
+        rule: rules.names(B::Golden::RULES),
         differs,
     })
 }

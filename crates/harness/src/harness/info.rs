@@ -1,9 +1,9 @@
 //! A block as plain data, for code that needs none of its types.
 
-use super::comparison::{Comparison, is_transaction_output};
+use super::comparison::Comparison;
 use super::contract::{
     Block, Document, Environment, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total,
-    power_up_inputs,
+    has_name, power_up_inputs,
 };
 use super::coverage::{Axis, Coverage, Covergroup, unreachable};
 use super::leaked;
@@ -311,7 +311,7 @@ impl BlockInfo {
 
     /// How an output is compared.
     pub fn comparison(&self, output: &str) -> Comparison {
-        if is_transaction_output(self.transaction_outputs, output) {
+        if has_name(self.transaction_outputs, output) {
             Comparison::Transactions
         } else if self.has_dont_cares {
             Comparison::DontCare
