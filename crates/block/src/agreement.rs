@@ -11,7 +11,7 @@ use cosim_harness::harness::{
     first_difference, first_difference_from_power_on,
 };
 use serde::{Deserialize, Serialize};
-use verilated::{BeforeReset, Model, ModelKind, Pins as _};
+use verilated::{BeforeReset, Error as ModelError, Model, ModelKind, Pins as _};
 use zerocopy::IntoBytes as _;
 
 /// The stimulus of both models.
@@ -76,8 +76,8 @@ pub struct Compared {
     pub disagreement: Option<Disagreement>,
     /// The number of cases and vectors that ran.
     pub cases: u64,
-    /// The inputs of all cases, if they are [recorded](Comparison::is_recorded); those of the case
-    /// with the disagreement come last.
+    /// The inputs of all cases, if they are [recorded](ModelComparison::is_recorded). Those of the
+    /// case with the disagreement come last.
     pub recorded: Vec<RecordedInputs>,
 }
 
@@ -212,15 +212,11 @@ impl<B: Block> Recorded<B> {
 }
 
 impl<B: Block> Dut<B> for Recorded<B> {
-    fn power_up(&mut self) -> Result<(), verilated::Error> {
+    fn power_up(&mut self) -> Result<(), ModelError> {
         Dut::<B>::power_up(&mut self.model)
     }
 
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> Result<(), verilated::Error> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), ModelError> {
         self.inputs.extend_from_slice(inputs.as_bytes());
         self.model.settle(inputs, outputs)?;
         if self.left > 0 {
@@ -230,7 +226,7 @@ impl<B: Block> Dut<B> for Recorded<B> {
         Ok(())
     }
 
-    fn edge(&mut self) -> Result<(), verilated::Error> {
+    fn edge(&mut self) -> Result<(), ModelError> {
         self.model.edge()
     }
 }

@@ -4,7 +4,7 @@ use cosim_base::error::Error;
 use cosim_harness::harness::{Block, CycleView, Dut, Golden};
 use std::ops::Range;
 use std::path::Path;
-use verilated::{BeforeReset, Model, ModelKind};
+use verilated::{BeforeReset, Error as ModelError, Model, ModelKind};
 use zerocopy::IntoBytes;
 
 /// One recorded cycle.
@@ -40,10 +40,10 @@ pub struct Observed<B: Block> {
     /// The rules of the cycle.
     rules: String,
     /// Why the model stopped while it received the golden model's values.
-    stopped: Option<verilated::Error>,
+    stopped: Option<ModelError>,
     records: Vec<Record>,
     /// Why the trace ended early.
-    trace_error: Option<verilated::Error>,
+    trace_error: Option<ModelError>,
 }
 
 impl<B: Block> Observed<B> {
@@ -72,7 +72,7 @@ impl<B: Block> Observed<B> {
     }
 
     /// Why the trace ended early, if it did.
-    pub fn trace_error(&self) -> Option<&verilated::Error> {
+    pub fn trace_error(&self) -> Option<&ModelError> {
         self.trace_error.as_ref()
     }
 
@@ -100,18 +100,14 @@ impl<B: Block> Observed<B> {
 impl<B: Block> Dut<B> for Observed<B> {
     const OBSERVES: bool = true;
 
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> Result<(), verilated::Error> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), ModelError> {
         match self.stopped.take() {
             Some(error) => Err(error),
             None => self.model.settle(inputs, outputs),
         }
     }
 
-    fn edge(&mut self) -> Result<(), verilated::Error> {
+    fn edge(&mut self) -> Result<(), ModelError> {
         self.model.edge()
     }
 

@@ -131,6 +131,22 @@ impl<'de> At<'de> {
         let value = visitor.visit_map(&mut inside);
         value.map_err(|wrong| wrong.at(inside.key.unwrap_or(self.node)))
     }
+
+    fn variant<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        let name = match self.value() {
+            Node::Text(..) => self,
+            // A key and its value.
+            Node::Object(end) if end > self.node + 1 && self.tree.end(self.node + 2) == end => {
+                Self { node: self.node + 1, ..self }
+            }
+            _ => return Err(self.is_not(&visitor)),
+        };
+        visitor.visit_enum(Variant { name, has_value: name.node != self.node })
+    }
+
+    fn newtype<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
+    }
 }
 
 /// Reads each of these kinds with one function, whatever a kind tells of its type.
@@ -172,6 +188,8 @@ impl<'de> Deserializer<'de> for At<'de> {
             deserialize_tuple_struct(&'static str, usize);
         object: deserialize_map
             deserialize_struct(&'static str, &'static [&'static str]);
+        variant: deserialize_enum(&'static str, &'static [&'static str]);
+        newtype: deserialize_newtype_struct(&'static str);
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -179,31 +197,6 @@ impl<'de> Deserializer<'de> for At<'de> {
             Node::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        let name = match self.value() {
-            Node::Text(..) => self,
-            // A key and its value.
-            Node::Object(end) if end > self.node + 1 && self.tree.end(self.node + 2) == end => {
-                Self { node: self.node + 1, ..self }
-            }
-            _ => return Err(self.is_not(&visitor)),
-        };
-        visitor.visit_enum(Variant { name, has_value: name.node != self.node })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -216,13 +209,21 @@ impl<'de> Deserializer<'de> for At<'de> {
 /// The key of a field. A number is written as a string.
 struct Key<'de>(At<'de>);
 
-impl Key<'_> {
-    fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+impl<'de> Key<'de> {
+    fn number<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
         let text = self.0.text().unwrap_or_default();
         match text.parse::<u64>() {
             Ok(number) if number.to_string() == text => visitor.visit_u64(number),
             _ => Err(self.0.is_not(&visitor)),
         }
+    }
+
+    fn variant<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        self.0.variant(visitor)
+    }
+
+    fn newtype<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
     }
 }
 
@@ -235,23 +236,8 @@ impl<'de> Deserializer<'de> for Key<'de> {
 
     forward! {
         number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64;
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        self.0.deserialize_enum(name, variants, visitor)
+        variant: deserialize_enum(&'static str, &'static [&'static str]);
+        newtype: deserialize_newtype_struct(&'static str);
     }
 
     forward_to_deserialize_any! {
