@@ -23,7 +23,7 @@ pub use cosim_block::{checks, engine, shard, vector};
 pub use cosim_harness::{
     axes, case_table, channel_block, channels, check_names, counters, coverage, covergroups,
     delivery, document, generated, grants, harness, items, layout, paced, protocol, rules, states,
-    table, traffic, transactions, transitions, value, waivers, weights,
+    table, traffic, transactions, transitions, value, weights,
 };
 // Generated code and golden models need these crates through this one dependency.
 pub use verilated;

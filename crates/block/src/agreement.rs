@@ -3,16 +3,15 @@
 mod pins;
 
 use crate::built::Built;
-use crate::engine::{BlockEngine, Cases, load};
-use crate::vector::VectorFile;
-use cosim_base::error::{Error, codes};
+use crate::engine::{BlockEngine, Cases, ModelContext};
+use crate::vector::{VectorFile, stimuli_of};
+use cosim_base::error::Error;
 use cosim_harness::harness::{
-    Block, Case, Difference, Drive, Dut, Explain, Profile, ResetPin, Scenario, Stimulus, Watch,
+    Block, Case, Difference, Drive, Dut, Explain, Profile, ResetPin, Stimulus, Watch,
     first_difference, first_difference_from_power_on,
 };
-use cosim_harness::json;
 use serde::{Deserialize, Serialize};
-use verilated::{BeforeReset, Model, ModelKind, Pins as _};
+use verilated::{BeforeReset, Error as ModelError, Model, ModelKind, Pins as _};
 use zerocopy::IntoBytes as _;
 
 /// The stimulus of both models.
@@ -77,8 +76,8 @@ pub struct Compared {
     pub disagreement: Option<Disagreement>,
     /// The number of cases and vectors that ran.
     pub cases: u64,
-    /// The inputs of all cases, if they are [recorded](Comparison::is_recorded); those of the case
-    /// with the disagreement come last.
+    /// The inputs of all cases, if they are [recorded](ModelComparison::is_recorded). Those of the
+    /// case with the disagreement come last.
     pub recorded: Vec<RecordedInputs>,
 }
 
@@ -114,24 +113,22 @@ pub trait CompareBlock {
     /// As [`compare`]. [`Error::Model`] if a model cannot be loaded.
     fn compare(
         &self,
-        profile: &str,
-        models: [&Built; 2],
+        rtl: ModelContext<'_>,
+        netlist: &Built,
         comparison: &ModelComparison,
-        watch: &Watch,
     ) -> Result<Compared, Error>;
 }
 
 impl<B: Explain> CompareBlock for BlockEngine<B> {
     fn compare(
         &self,
-        profile: &str,
-        [rtl, netlist]: [&Built; 2],
+        rtl: ModelContext<'_>,
+        netlist: &Built,
         comparison: &ModelComparison,
-        watch: &Watch,
     ) -> Result<Compared, Error> {
-        let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
+        let ((profile, kind), watch) = (rtl.load::<B>()?, rtl.watch);
         let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
-        compare::<B>(comparison, &profile, &rtl, netlist, watch)
+        compare::<B>(comparison, &profile, &kind, netlist, watch)
     }
 }
 
@@ -148,17 +145,8 @@ pub fn compare<B: Block>(
 ) -> Result<Compared, Error> {
     // A netlist of `mutate` contains mutations; enable none.
     let netlist = netlist.with_mutation(0);
-    let scenarios: Vec<Scenario<B::Weights>> = json::from_text(&comparison.scenarios)
-        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
-    let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
-    let mut vectors = Vec::new();
-    for file in comparison.vectors.iter().filter(|file| file.block == B::NAME) {
-        let vector = file.parse::<B>()?;
-        let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
-        if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
-            vectors.push((file.path.display().to_string(), vector.stimulus));
-        }
-    }
+    let cases = Cases::<B>::read(&comparison.scenarios, vec![profile.clone()], None)?;
+    let vectors = stimuli_of::<B>(&comparison.vectors, profile)?;
     let create = |before_reset| -> Result<[Recorded<B>; 2], Error> {
         let left = watch.model(|| rtl.create(before_reset))?;
         let right = watch.model(|| netlist.create(before_reset))?;
@@ -224,15 +212,11 @@ impl<B: Block> Recorded<B> {
 }
 
 impl<B: Block> Dut<B> for Recorded<B> {
-    fn power_up(&mut self) -> Result<(), verilated::Error> {
+    fn power_up(&mut self) -> Result<(), ModelError> {
         Dut::<B>::power_up(&mut self.model)
     }
 
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> Result<(), verilated::Error> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), ModelError> {
         self.inputs.extend_from_slice(inputs.as_bytes());
         self.model.settle(inputs, outputs)?;
         if self.left > 0 {
@@ -242,7 +226,7 @@ impl<B: Block> Dut<B> for Recorded<B> {
         Ok(())
     }
 
-    fn edge(&mut self) -> Result<(), verilated::Error> {
+    fn edge(&mut self) -> Result<(), ModelError> {
         self.model.edge()
     }
 }

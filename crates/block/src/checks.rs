@@ -85,36 +85,16 @@ impl From<Error> for CheckFailures {
     }
 }
 
-/// The checks of a block's own parts.
-#[derive(Clone, Copy)]
-pub struct BlockChecks {
+/// The checks of one block.
+#[derive(Clone)]
+pub struct Checks {
+    info: &'static BlockInfo,
     read_again: fn() -> Result,
     draws: fn() -> Result,
     pins: fn() -> Result,
     wrong_outputs: fn() -> Result,
     rules: fn() -> Result,
     scoreboard: fn(&[&str]) -> Result,
-}
-
-impl BlockChecks {
-    /// The checks of a block.
-    pub const fn of<B: Explain>() -> Self {
-        Self {
-            read_again: parts::scenarios_can_be_read_again::<B>,
-            draws: parts::weights_draw_legal_stimulus::<B>,
-            pins: parts::environment_drives_every_pin::<B>,
-            wrong_outputs: parts::environment_bears_any_outputs::<B>,
-            rules: parts::rules_are_hit::<B>,
-            scoreboard: scoreboard::every_check_fires::<B>,
-        }
-    }
-}
-
-/// The checks of one block.
-#[derive(Clone)]
-pub struct Checks {
-    info: &'static BlockInfo,
-    parts: BlockChecks,
     program: PathBuf,
     models: Option<PathBuf>,
 }
@@ -124,7 +104,12 @@ impl Checks {
     pub fn of<B: Explain>(program: impl Into<PathBuf>) -> Self {
         Self {
             info: BlockInfo::of::<B>(),
-            parts: BlockChecks::of::<B>(),
+            read_again: parts::scenarios_can_be_read_again::<B>,
+            draws: parts::weights_draw_legal_stimulus::<B>,
+            pins: parts::environment_drives_every_pin::<B>,
+            wrong_outputs: parts::environment_bears_any_outputs::<B>,
+            rules: parts::rules_are_hit::<B>,
+            scoreboard: scoreboard::every_check_fires::<B>,
             program: program.into(),
             models: None,
         }
@@ -146,7 +131,7 @@ impl Checks {
     /// # Errors
     /// The scenarios that cannot be read.
     pub fn scenarios_can_be_read_again(&self) -> Result {
-        (self.parts.read_again)()
+        (self.read_again)()
     }
 
     /// Every scenario file that is accepted generates legal stimulus, whatever its numbers.
@@ -154,7 +139,7 @@ impl Checks {
     /// # Errors
     /// Scenarios with the error in their stimulus, or that too few changed scenarios can be read.
     pub fn weights_draw_legal_stimulus(&self) -> Result {
-        (self.parts.draws)()
+        (self.draws)()
     }
 
     /// The environment drives every input in every cycle; see
@@ -163,7 +148,7 @@ impl Checks {
     /// # Errors
     /// The undriven pins, with the scenario and the cycle.
     pub fn environment_drives_every_pin(&self) -> Result {
-        (self.parts.pins)()
+        (self.pins)()
     }
 
     /// The environment never panics, whatever a wrong block drives. Blame runs it with the DUT
@@ -172,7 +157,7 @@ impl Checks {
     /// # Errors
     /// The profiles and scenarios in which it panics, with the cycle and the kind of outputs.
     pub fn environment_bears_any_outputs(&self) -> Result {
-        (self.parts.wrong_outputs)()
+        (self.wrong_outputs)()
     }
 
     /// In each profile, the cases of a default run hit every rule, except those that the golden
@@ -182,7 +167,7 @@ impl Checks {
     /// # Errors
     /// Rules and bins that violate this, and cases in which the golden model fails.
     pub fn rules_are_hit(&self) -> Result {
-        (self.parts.rules)()
+        (self.rules)()
     }
 
     /// Every check of the scoreboard fires on some faulty reference, and every check that
@@ -196,7 +181,7 @@ impl Checks {
     /// # Errors
     /// Names of checks that do not fire, or are not declared.
     pub fn scoreboard_fires(&self, elsewhere: &[&str]) -> Result {
-        (self.parts.scoreboard)(elsewhere)
+        (self.scoreboard)(elsewhere)
     }
 
     /// Every vector of a folder belongs to this block, states its purpose, and does what it
@@ -240,36 +225,38 @@ impl Checks {
         if env::var_os("CXXFLAGS").is_none() {
             command.env("CXXFLAGS", "-O1");
         }
-        command
-            .output()
-            .map_err(|error| CheckFailures::one(format!("{}: {error}", self.program.display())))
+        command.output().map_err(|error| at(&self.program, error))
     }
 }
 
-/// Standard output and standard error.
-fn output_text(output: &Output) -> String {
+/// A problem, with what a program wrote to standard output and standard error.
+fn failed(problem: &str, output: &Output) -> CheckFailures {
     let streams = [&output.stdout, &output.stderr];
-    streams.map(|stream| String::from_utf8_lossy(stream).into_owned()).join("\n")
+    let text = streams.map(|stream| String::from_utf8_lossy(stream).into_owned()).join("\n");
+    CheckFailures::one(format!("{problem}: {text}"))
 }
 
 /// The files in a folder with this ending, sorted; at least one.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
-    let unreadable = |error| CheckFailures::one(format!("{}: {error}", folder.display()));
+    let unreadable = |error| at(folder, error);
     let entries = folder.read_dir().map_err(unreadable)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = paths.collect::<std::io::Result<Vec<PathBuf>>>().map_err(unreadable)?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == ending));
     paths.sort();
     if paths.is_empty() {
-        return Err(CheckFailures::one(format!("{}: no .{ending} in it", folder.display())));
+        return Err(at(folder, format_args!("no .{ending} in it")));
     }
     Ok(paths)
 }
 
+/// A problem of a file or a folder.
+fn at(path: &Path, problem: impl fmt::Display) -> CheckFailures {
+    CheckFailures::one(format!("{}: {problem}", path.display()))
+}
+
 /// A JSON file.
 fn json(path: &Path) -> Result<Value> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CheckFailures::one(format!("{}: {error}", path.display())))?;
-    serde_json::from_str(&text)
-        .map_err(|error| CheckFailures::one(format!("{}: {error}", path.display())))
+    let text = std::fs::read_to_string(path).map_err(|error| at(path, error))?;
+    serde_json::from_str(&text).map_err(|error| at(path, error))
 }

@@ -95,6 +95,27 @@ impl SessionSetup {
     }
 }
 
+/// The model that an operation runs.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelContext<'a> {
+    /// The name of the profile.
+    pub profile: &'a str,
+    /// The model.
+    pub model: &'a Built,
+    /// Receives the progress, and cancels the operation.
+    pub watch: &'a Watch,
+}
+
+impl ModelContext<'_> {
+    /// The profile, and its loaded model.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the model cannot be loaded.
+    pub fn load<B: Block>(&self) -> Result<ProfileModel<B>, Error> {
+        self.watch.model(|| load::<B>(self.profile, self.model))
+    }
+}
+
 /// The loaded models of a run.
 pub trait Models: Send {
     /// Runs one case and reports its progress to `watch`.
@@ -133,10 +154,7 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
     }
 
     fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error> {
-        let scenarios = json::from_text(&opening.scenarios).map_err(|error| {
-            Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
-        })?;
-        let mut cases = Cases { scenarios, profiles: Vec::new(), packets: opening.packets };
+        let mut cases = Cases::<B>::read(&opening.scenarios, Vec::new(), opening.packets)?;
         let mut runners = Vec::new();
         for (name, model) in &opening.models {
             let profile = profile::<B>(name)?;
@@ -189,4 +207,4 @@ fn scenario_in_file<B: Block>(path: &Path, text: &str) -> Result<Scenario<B::Wei
 }
 
 /// A profile and its model.
-type ProfileModel<B> = (Profile, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);
+pub type ProfileModel<B> = (Profile, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);

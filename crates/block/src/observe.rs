@@ -1,10 +1,10 @@
 //! Observes a DUT: waveforms of both models, and the cycles around an event.
 
 use cosim_base::error::Error;
-use cosim_harness::harness::{Block, CycleView, Dut, Golden, Rule, RuleSet};
+use cosim_harness::harness::{Block, CycleView, Dut, Golden};
 use std::ops::Range;
 use std::path::Path;
-use verilated::{BeforeReset, Model, ModelKind};
+use verilated::{BeforeReset, Error as ModelError, Model, ModelKind};
 use zerocopy::IntoBytes;
 
 /// One recorded cycle.
@@ -26,12 +26,6 @@ pub struct Record {
     pub rtl_state: Option<u64>,
 }
 
-/// The names of the rules of a cycle, with `+` between them.
-pub fn rule_names(rules: &[Rule], fired: RuleSet) -> String {
-    let names: Vec<&str> = fired.iter().map(|rule| rules[rule].name).collect();
-    names.join("+")
-}
-
 /// A model with an observing top.
 ///
 /// A cycle of the waveform begins with the rising edge. At time 2n the clock rises and all signals
@@ -46,10 +40,10 @@ pub struct Observed<B: Block> {
     /// The rules of the cycle.
     rules: String,
     /// Why the model stopped while it received the golden model's values.
-    stopped: Option<verilated::Error>,
+    stopped: Option<ModelError>,
     records: Vec<Record>,
     /// Why the trace ended early.
-    trace_error: Option<verilated::Error>,
+    trace_error: Option<ModelError>,
 }
 
 impl<B: Block> Observed<B> {
@@ -78,7 +72,7 @@ impl<B: Block> Observed<B> {
     }
 
     /// Why the trace ended early, if it did.
-    pub fn trace_error(&self) -> Option<&verilated::Error> {
+    pub fn trace_error(&self) -> Option<&ModelError> {
         self.trace_error.as_ref()
     }
 
@@ -106,24 +100,20 @@ impl<B: Block> Observed<B> {
 impl<B: Block> Dut<B> for Observed<B> {
     const OBSERVES: bool = true;
 
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> Result<(), verilated::Error> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), ModelError> {
         match self.stopped.take() {
             Some(error) => Err(error),
             None => self.model.settle(inputs, outputs),
         }
     }
 
-    fn edge(&mut self) -> Result<(), verilated::Error> {
+    fn edge(&mut self) -> Result<(), ModelError> {
         self.model.edge()
     }
 
     fn foresee(&mut self, moment: &CycleView<'_, B>) {
         let CycleView { cycle, inputs, expected, state, rules } = moment;
-        self.rules = rule_names(B::Golden::RULES, *rules);
+        self.rules = rules.names(B::Golden::RULES);
         match self.model.observe(*cycle, inputs, expected, state, &self.rules) {
             Ok(()) => self.dump(*cycle),
             Err(error) => self.stopped = Some(error),

@@ -2,6 +2,7 @@
 
 use crate::blocks::Program;
 use crate::engine::InstructionScope;
+use crate::vector::internal;
 use crate::worker::serve::{self, Settings};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
@@ -130,9 +131,7 @@ fn describe(program: &Program) -> Result<(), Error> {
         blocks: program.blocks.iter().map(|block| block.info()).collect(),
     };
     let head = format!("{VERSION}\n").into_bytes();
-    let bytes = postcard::to_extend(&description, head)
-        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
-    print(&bytes)
+    print(&postcard::to_extend(&description, head).map_err(internal)?)
 }
 
 /// The JSON schema of vectors, with one alternative for each block.

@@ -169,23 +169,17 @@ impl VectorFile {
     /// # Errors
     /// As [`VectorFile::read`].
     pub fn from_text(text: String, path: &Path) -> Result<Self, Error> {
-        let file_error = |message: String| Error::File {
-            code: codes::WRONG_FORMAT,
-            path: path.to_owned(),
-            message,
-        };
-        check_values(text.as_bytes()).map_err(|message| {
-            let (code, path) = (codes::TOO_LARGE, path.to_owned());
-            Error::File { code, path, message }
-        })?;
+        let file_error =
+            |code| move |message: String| Error::File { code, path: path.to_owned(), message };
+        check_values(text.as_bytes()).map_err(file_error(codes::TOO_LARGE))?;
         let head: Head = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
         if head.format != FORMAT {
             let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
-            return Err(file_error(message));
+            return Err(file_error(codes::WRONG_FORMAT)(message));
         }
         if head.version != VERSION {
             let message = format!("version is {}, this program reads {VERSION}", head.version);
-            return Err(file_error(message));
+            return Err(file_error(codes::WRONG_FORMAT)(message));
         }
         Ok(Self { path: path.to_owned(), block: head.block, text })
     }
@@ -448,8 +442,8 @@ impl<B: Block> Vector<B> {
     }
 }
 
-/// Every stimulus can be written.
-fn internal(error: impl ToString) -> Error {
+/// An error that no input can cause.
+pub(crate) fn internal(error: impl ToString) -> Error {
     Error::Environment(codes::INTERNAL, error.to_string())
 }
 
@@ -457,14 +451,11 @@ fn write(vector: &VectorOf<WrittenStimulus<'_>>) -> Result<String, Error> {
     let mut text = BoundedString { bytes: Vec::new(), most: LARGEST as usize };
     let result = serde_json::to_writer_pretty(&mut text, vector);
     match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
-        Ok(()) if check_values(&text.bytes).is_err() => {
-            Err(Error::VectorTooLarge { most: LARGEST >> 20 })
+        Ok(()) if check_values(&text.bytes).is_ok() => {
+            String::from_utf8(text.bytes).map_err(internal)
         }
-        Ok(()) => String::from_utf8(text.bytes).map_err(internal),
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-            Err(Error::VectorTooLarge { most: LARGEST >> 20 })
-        }
-        Err(error) => Err(internal(error)),
+        Err(error) if error.kind() != ErrorKind::FileTooLarge => Err(internal(error)),
+        _ => Err(Error::VectorTooLarge { most: LARGEST >> 20 }),
     }
 }
 
@@ -485,6 +476,25 @@ pub fn own_profiles(
     };
     let named = Profile::bases(fixes, known).map_err(|error| wrong("fixes", error))?;
     Profile::with_overrides(&named, parameters, known).map_err(|error| wrong("parameters", error))
+}
+
+/// The names and stimuli of those vectors that are for a profile of this block.
+///
+/// # Errors
+/// As [`VectorFile::parse`].
+pub fn stimuli_of<B: Block>(
+    files: &[VectorFile],
+    profile: &Profile,
+) -> Result<Vec<(String, Stimulus<B>)>, Error> {
+    let mut stimuli = Vec::new();
+    for file in files.iter().filter(|file| file.block == B::NAME) {
+        let vector = file.parse::<B>()?;
+        let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
+        if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
+            stimuli.push((file.path.display().to_string(), vector.stimulus));
+        }
+    }
+    Ok(stimuli)
 }
 
 /// A text of bounded length.

@@ -23,6 +23,8 @@ mod sink;
 mod source;
 mod weights;
 
+#[doc(hidden)]
+pub use coverage::without_ready;
 pub use coverage::{ChannelSampler, GAP, STALL, cycles_index};
 #[doc(hidden)]
 pub use declare::check_outputs;
@@ -36,7 +38,7 @@ pub use monitor::{Monitor, Protocol};
 pub use packet::{Packet, PacketBeat};
 pub use port::{DrivenPort, FieldValue, PortBits};
 #[doc(hidden)]
-pub use port::{FieldOf, PinUse, Width, check_pins, is_high, put_bit, words};
+pub use port::{FieldOf, PinUse, Width, check_pins, lanes, put_lanes, words};
 pub use settings::{LONGEST_SETTING, SETTINGS, Setting, Settings, SettingsOf};
 #[doc(hidden)]
 pub use settings::{check as check_settings, cycles, draw as draw_settings, next_value};

@@ -41,7 +41,7 @@ mod verdict;
 mod weights;
 
 pub use batch::{Recording, run_all, run_golden};
-pub(crate) use contract::is_same;
+pub(crate) use contract::has_name;
 
 pub use blame::is_of_the_harness;
 pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
@@ -58,7 +58,6 @@ pub use contract::{
 };
 pub use coverage::{
     Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample, Value,
-    WaiverFile,
 };
 pub use coverage::{bin_name, bins, class, corner_class, unreachable};
 pub use delays::Delays;

@@ -10,10 +10,9 @@ use node::At;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor,
 };
-use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// A value of JSON.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -143,34 +142,29 @@ impl Tree {
 
     /// The field at a node. A key is at its object.
     fn place(&self, wanted: usize) -> String {
-        let mut place = String::new();
-        let mut around = 0;
-        'inside: while around != wanted {
-            let (end, is_object) = match self.nodes[around] {
-                Node::List(end) => (end, false),
-                Node::Object(end) => (end, true),
-                _ => break,
-            };
-            let (mut node, mut index) = (around + 1, 0);
-            while node < end {
-                let value = node + usize::from(is_object);
-                if (value..self.end(value)).contains(&wanted) {
-                    let _ = match self.nodes[node] {
-                        Node::Text(from, to) if is_object => {
-                            let dot = if place.is_empty() { "" } else { "." };
-                            write!(place, "{dot}{}", &self.text[from..to])
-                        }
-                        _ => write!(place, "[{index}]"),
-                    };
-                    around = value;
-                    continue 'inside;
+        let (mut place, mut around) = (String::new(), At { tree: self, node: 0 });
+        let is_around = |at: At<'_>| (at.node..self.end(at.node)).contains(&wanted);
+        while around.node != wanted {
+            let inside = match around.value() {
+                Node::List(end) => {
+                    let found = (0..).zip(around.inside(end)).find(|(_, at)| is_around(*at));
+                    found.map(|(index, at)| (format!("[{index}]"), at))
                 }
-                node = self.end(value);
-                index += 1;
-            }
-            break;
+                Node::Object(end) => {
+                    let found = around.fields(end).find(|(_, at)| is_around(*at));
+                    found.map(|(key, at)| (format!(".{}", key.text().unwrap_or_default()), at))
+                }
+                _ => None,
+            };
+            let Some((step, at)) = inside else { break };
+            place.push_str(&step);
+            around = at;
         }
-        if place.is_empty() { ".".to_owned() } else { place }
+        match place.strip_prefix('.') {
+            Some(place) => place.to_owned(),
+            None if place.is_empty() => ".".to_owned(),
+            None => place,
+        }
     }
 }
 
@@ -288,33 +282,15 @@ impl Serialize for Tree {
 
 impl Serialize for At<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self { tree, node } = *self;
-        match tree.nodes[node] {
+        match self.value() {
             Node::Null => to.serialize_unit(),
             Node::Bool(value) => to.serialize_bool(value),
             Node::Unsigned(value) => to.serialize_u64(value),
             Node::Signed(value) => to.serialize_i64(value),
             Node::Float(value) => to.serialize_f64(value),
-            Node::Text(from, end) => to.serialize_str(&tree.text[from..end]),
-            Node::List(end) => {
-                let mut list = to.serialize_seq(None)?;
-                let mut node = node + 1;
-                while node < end {
-                    list.serialize_element(&Self { tree, node })?;
-                    node = tree.end(node);
-                }
-                list.end()
-            }
-            Node::Object(end) => {
-                let mut fields = to.serialize_map(None)?;
-                let mut node = node + 1;
-                while node < end {
-                    let value = node + 1;
-                    fields.serialize_entry(&Self { tree, node }, &Self { tree, node: value })?;
-                    node = tree.end(value);
-                }
-                fields.end()
-            }
+            Node::Text(from, end) => to.serialize_str(&self.tree.text[from..end]),
+            Node::List(end) => to.collect_seq(self.inside(end)),
+            Node::Object(end) => to.collect_map(self.fields(end)),
         }
     }
 }

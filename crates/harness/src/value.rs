@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
+use zerocopy::IntoBytes as _;
 
 /// An unsigned number of `WIDTH` bits, at most 64.
 ///
@@ -31,6 +32,12 @@ impl<const WIDTH: u32> Uint<WIDTH> {
 
     /// Whether JSON stores it as a hex string.
     const IS_WIDE: bool = WIDTH > 32;
+
+    /// Whether it is 0.
+    #[inline]
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
 }
 
 impl Uint<1> {
@@ -186,23 +193,14 @@ impl<const WIDTH: u32, const WORDS: usize> Serialize for WideUint<WIDTH, WORDS> 
 impl<'de, const WIDTH: u32, const WORDS: usize> Deserialize<'de> for WideUint<WIDTH, WORDS> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        let number = || {
-            let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty())?;
-            let mut words = [0; WORDS];
-            for (place, digit) in digits.bytes().rev().enumerate() {
-                let digit = char::from(digit).to_digit(16)?;
-                match words.get_mut(place / 8) {
-                    Some(word) => *word |= digit << (4 * (place % 8)),
-                    None if digit == 0 => {}
-                    None => return None,
-                }
+        let mut words = [0; WORDS];
+        match read_digits(&text, WIDTH, words.as_mut_bytes()) {
+            Some(()) => Ok(Self(words.map(u32::from_le))),
+            None => {
+                let expected = format!("a hex string of at most {WIDTH} bits, like \"0x1f\"");
+                Err(de::Error::invalid_value(Unexpected::Str(&text), &expected.as_str()))
             }
-            (Self::from_words(words).0 == words).then_some(Self(words))
-        };
-        number().ok_or_else(|| {
-            let expected = format!("a hex string of at most {WIDTH} bits, like \"0x1f\"");
-            de::Error::invalid_value(Unexpected::Str(&text), &expected.as_str())
-        })
+        }
     }
 }
 
@@ -242,19 +240,44 @@ impl<const WIDTH: u32> Visitor<'_> for UintVisitor<WIDTH> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        let invalid = || E::invalid_value(Unexpected::Str(text), &self);
-        if !Uint::<WIDTH>::IS_WIDE {
-            return Err(invalid());
-        }
-        let digits = text.strip_prefix("0x").ok_or_else(invalid)?;
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(invalid());
-        }
-        match u64::from_str_radix(digits, 16) {
-            Ok(value) if value <= Uint::<WIDTH>::MAX => Ok(Uint(value)),
-            _ => Err(invalid()),
+        let mut bytes = [0; 8];
+        match read_digits(text, WIDTH, &mut bytes) {
+            Some(()) if Uint::<WIDTH>::IS_WIDE => Ok(Uint(u64::from_le_bytes(bytes))),
+            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
         }
     }
+}
+
+/// Reads `0x…` into little-endian bytes if it fits `width` bits.
+pub(crate) fn read_digits(text: &str, width: u32, bytes: &mut [u8]) -> Option<()> {
+    let digits = text.strip_prefix("0x")?.as_bytes();
+    if digits.is_empty() || digits.len() > 1024.max(2 * bytes.len()) {
+        return None;
+    }
+    bytes.fill(0);
+    for (index, pair) in digits.rchunks(2).enumerate() {
+        let byte = match *pair {
+            [high, low] => value_of(high)? << 4 | value_of(low)?,
+            [low] => value_of(low)?,
+            _ => return None,
+        };
+        match bytes.get_mut(index) {
+            Some(place) => *place = byte,
+            // Leading zeros.
+            None if byte == 0 => {}
+            None => return None,
+        }
+    }
+    // The bytes are whole words; what is above the port's width must be 0.
+    let (top, used) = ((width / 8) as usize, width % 8);
+    let mut above = bytes.iter().skip(top);
+    let fits = above.next().is_none_or(|byte| byte >> used == 0) && above.all(|byte| *byte == 0);
+    fits.then_some(())
+}
+
+/// The number of a hex digit.
+fn value_of(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
 /// A number in three digits or so, as in `12.3M`.
@@ -310,6 +333,31 @@ mod tests {
         for wrong in ["7", "\"7\"", "\"0x\"", "\"0x+1\"", "\"0x40000000000000000\"", "\"0xg\""] {
             let error = serde_json::from_str::<Key>(wrong).unwrap_err().to_string();
             assert!(error.contains("66 bits") || wrong == "7", "{wrong}: {error}");
+        }
+    }
+
+    fn bytes_of(text: &str, width: u32) -> Option<Vec<u8>> {
+        // As ports have them: more than one word is whole words.
+        let size = width.div_ceil(8).next_multiple_of(if width > 64 { 4 } else { 1 });
+        let mut bytes = vec![0xff; size as usize];
+        read_digits(text, width, &mut bytes).map(|()| bytes)
+    }
+
+    #[test]
+    fn hex_strings_are_checked_against_the_width() {
+        assert_eq!(bytes_of("0x1ff", 9), Some(vec![0xff, 1]));
+        assert_eq!(bytes_of("0x00001", 1), Some(vec![1]));
+        assert_eq!(bytes_of("0x2fe", 10), Some(vec![0xfe, 2]));
+        assert_eq!(bytes_of("0xFe", 8), Some(vec![0xfe]));
+        assert_eq!(bytes_of("0x000000000000000001", 64), Some(vec![1, 0, 0, 0, 0, 0, 0, 0]));
+        assert_eq!(bytes_of("0x400", 10), None);
+        assert_eq!(bytes_of("0x100", 8), None);
+        let widest = format!("0x1{}", "0".repeat(16));
+        assert_eq!(bytes_of(&widest, 65).map(|bytes| (bytes[8], bytes.len())), Some((1, 12)));
+        assert_eq!(bytes_of(&widest.replace("0x1", "0x2"), 65), None);
+        assert_eq!(bytes_of(&format!("0x1{}", "0".repeat(18)), 65), None);
+        for bad in ["0x2", "0x10", "1", "0x", "0xg", "-0x1", "", "0x\u{e9}"] {
+            assert_eq!(bytes_of(bad, 1), None, "{bad}");
         }
     }
 }

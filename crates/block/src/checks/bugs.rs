@@ -1,6 +1,6 @@
 //! Checks that the regression finds every bug of a folder of patches.
 
-use super::{CheckFailures, Checks, Result, files, json, output_text};
+use super::{CheckFailures, Checks, Result, failed, files, json};
 use crate::shard::Shard;
 use cosim_harness::harness::BlockInfo;
 use rayon::prelude::*;
@@ -105,14 +105,12 @@ fn patched(info: &BlockInfo, patch: &Path) -> Result<TempDir> {
         .current_dir(folder.path())
         .output()
         .map_err(|error| {
-            CheckFailures::one(format!(
-                "cannot run `patch`: {error}; install it with \
-             `apt-get install patch`"
-            ))
+            let advice = "install it with `apt-get install patch`";
+            CheckFailures::one(format!("cannot run `patch`: {error}; {advice}"))
         })?;
     match output.status.success() {
         true => Ok(folder),
-        false => Err(CheckFailures::one(format!("does not apply: {}", output_text(&output)))),
+        false => Err(failed("does not apply", &output)),
     }
 }
 
@@ -146,10 +144,7 @@ fn find(
             output = run(checks, &rtl, seed, profiles, &out)?;
         }
         if output.status.code() != Some(1) {
-            return Err(CheckFailures::one(format!(
-                "seed {seed} does not find the bug: {}",
-                output_text(&output)
-            )));
+            return Err(failed(&format!("seed {seed} does not find the bug"), &output));
         }
     }
     let out = folder.path().join(SEEDS[0].to_string());
@@ -159,9 +154,8 @@ fn find(
     if let (Some(packets), Some(most)) = (group["packets"].as_u64(), most_packets)
         && packets > most
     {
-        return Err(CheckFailures::one(format!(
-            "shrunk to {packets} packets, expected at most {most}"
-        )));
+        let line = format!("shrunk to {packets} packets, expected at most {most}");
+        return Err(CheckFailures::one(line));
     }
     let port = group["verdict"]["port"].as_str().unwrap_or("no port");
     if !reported_at.is_empty() && !reported_at.iter().any(|beginning| port.starts_with(beginning)) {
@@ -170,23 +164,18 @@ fn find(
     }
     let again = checks.run(["replay", "--expect-recorded", "--rtl", &rtl, &vector])?;
     if !again.status.success() {
-        return Err(CheckFailures::one(format!(
-            "the failure does not happen again in replay: {}",
-            output_text(&again)
-        )));
+        return Err(failed("the failure does not happen again in replay", &again));
     }
     let good = checks.run(["replay", "--rtl", "built-in", &vector])?;
     if !good.status.success() {
-        return Err(CheckFailures::one(format!(
-            "the vector also fails on the correct RTL: {}",
-            output_text(&good)
-        )));
+        return Err(failed("the vector also fails on the correct RTL", &good));
     }
     match group["judgement"]["broken_by"].as_str() {
         Some(side @ ("rtl" | "undecided" | "raw_pins")) => Ok(side.to_owned()),
-        other => Err(CheckFailures::one(format!(
-            "the golden model is right, but the blame is {other:?}"
-        ))),
+        other => {
+            let line = format!("the golden model is right, but the blame is {other:?}");
+            Err(CheckFailures::one(line))
+        }
     }
 }
 

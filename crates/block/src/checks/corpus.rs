@@ -1,6 +1,6 @@
 //! Checks a folder of vectors.
 
-use super::{CheckFailures, Checks, Result, files, json, output_text};
+use super::{CheckFailures, Checks, Result, failed, files, json};
 use crate::program::unreachable;
 use crate::rtl::Rtl;
 use cosim_base::error::Error;
@@ -19,15 +19,12 @@ fn replay(checks: &Checks, vectors: &[PathBuf], more: &[&str]) -> Result<Vec<Val
     let arguments = ["replay", "--format", "json", "--rtl", Rtl::BUILT_IN, "--block", block];
     let arguments = arguments.iter().chain(more).map(Path::new);
     let output = checks.run(arguments.chain(vectors.iter().map(PathBuf::as_path)))?;
-    let reports: Vec<Value> = serde_json::from_slice(&output.stdout)
-        .map_err(|_| CheckFailures::one(format!("replay: {}", output_text(&output))))?;
+    let reports: Vec<Value> =
+        serde_json::from_slice(&output.stdout).map_err(|_| failed("replay", &output))?;
     let replayed: BTreeSet<PathBuf> = reports.iter().filter_map(path_of).collect();
     let all: BTreeSet<PathBuf> = vectors.iter().cloned().collect();
     if replayed != all {
-        return Err(CheckFailures::one(format!(
-            "replay: not every vector has a report: {}",
-            output_text(&output)
-        )));
+        return Err(failed("replay: not every vector has a report", &output));
     }
     Ok(reports)
 }

@@ -130,10 +130,8 @@ pub fn weights_draw_legal_stimulus<B: Block>() -> Result {
         }
     }
     if read < CHANGED {
-        wrong.push(format!(
-            "{read} scenarios with other numbers were accepted, {unreadable} were \
-             not"
-        ));
+        let accepted = format!("{read} scenarios with other numbers were accepted");
+        wrong.push(format!("{accepted}, {unreadable} were not"));
     }
     CheckFailures::all(wrong)
 }

@@ -7,6 +7,9 @@ use cosim_harness::harness::{
 };
 use verilated::{BeforeReset, Error, Model};
 
+/// The result of a step of a model.
+pub type ModelResult = std::result::Result<(), Error>;
+
 /// A DUT that behaves as specified.
 pub enum Reference<B: Block> {
     /// The golden model.
@@ -37,18 +40,14 @@ impl<B: Block> Reference<B> {
 }
 
 impl<B: Block> Dut<B> for Reference<B> {
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> std::result::Result<(), Error> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> ModelResult {
         match self {
             Self::Golden(golden) => golden.settle(inputs, outputs),
             Self::Rtl(model) => model.settle(inputs, outputs),
         }
     }
 
-    fn edge(&mut self) -> std::result::Result<(), Error> {
+    fn edge(&mut self) -> ModelResult {
         match self {
             Self::Golden(golden) => golden.edge(),
             Self::Rtl(model) => model.edge(),

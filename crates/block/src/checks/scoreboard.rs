@@ -1,6 +1,6 @@
 //! Checks that every check of a scoreboard can fail, by injecting faults into the [`Reference`].
 
-use super::reference::Reference;
+use super::reference::{ModelResult, Reference};
 use super::{CheckFailures, Result};
 use cosim_harness::harness::{
     Block, CaseRng, Drive, Dut, Environment, Golden, GoldenTraffic, Parameters, Scoreboard,
@@ -9,7 +9,7 @@ use cosim_harness::harness::{
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
-use verilated::{BeforeReset, Error, Pins, Port};
+use verilated::{BeforeReset, Pins, Port};
 
 /// Maximum number of faults, in total and per check; the larger limit applies. The search ends when
 /// every check has fired.
@@ -177,11 +177,7 @@ impl<B: Block> Faulty<B> {
 }
 
 impl<B: Block> Dut<B> for Faulty<B> {
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> std::result::Result<(), Error> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> ModelResult {
         if self.at_inputs {
             let inputs = self.tampered(inputs);
             return self.reference.settle(&inputs, outputs);
@@ -191,7 +187,7 @@ impl<B: Block> Dut<B> for Faulty<B> {
         Ok(())
     }
 
-    fn edge(&mut self) -> std::result::Result<(), Error> {
+    fn edge(&mut self) -> ModelResult {
         self.cycle += 1;
         let is_kept = matches!(self.fault.pin, Pin::Kept) && self.cycle > self.fault.from;
         if !is_kept {

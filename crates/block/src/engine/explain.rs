@@ -4,7 +4,7 @@ use super::{BlockEngine, RunBlock, replay};
 use crate::explanation::{
     CycleLine, Difference, Explanation, InputLine, PortValue, Signal, SignalKind, Step,
 };
-use crate::observe::{Record, rule_names};
+use crate::observe::Record;
 use cosim_base::error::Error;
 use cosim_harness::harness::{
     BlockInfo, Drive, Dut, Environment, Explain, Golden, Mismatch, Outcome, Parameters, Profile,
@@ -62,7 +62,7 @@ pub fn explain_four<B: Explain>(
     outcome: &Outcome,
 ) -> Explanation {
     let parameters = &profile.parameters;
-    let decisive = decisive_cycle(outcome);
+    let decisive = outcome.verdict.cycle();
     let records = golden_records(stimulus, parameters, decisive.unwrap_or(outcome.cycles));
     let environment = |traffic, cycle| environment_at::<B>(traffic, parameters, cycle);
     let (in_flight, inputs) = stimulus_in_words(stimulus, decisive, environment);
@@ -94,7 +94,7 @@ fn golden_records<B: Explain>(
                 actual: expected.clone(),
                 expected,
                 state,
-                rules: rule_names(B::Golden::RULES, rules),
+                rules: rules.names(B::Golden::RULES),
                 rtl_state: None,
             });
         }
@@ -104,7 +104,7 @@ fn golden_records<B: Explain>(
 
 /// The records of the decisive cycle and of the next one.
 fn decisive_records<'a>(records: &'a [Record], outcome: &Outcome) -> [Option<&'a Record>; 2] {
-    let decisive = decisive_cycle(outcome);
+    let decisive = outcome.verdict.cycle();
     let place = records.iter().position(|record| Some(record.cycle) == decisive);
     [0, 1].map(|after| records.get(place? + after))
 }
@@ -136,7 +136,7 @@ pub fn explain<B: Explain>(
         true => environment_of_rtl::<B>(traffic, parameters, kind, stimulus.before_reset, cycle),
         false => environment_at::<B>(traffic, parameters, cycle),
     };
-    let (in_flight, inputs) = stimulus_in_words(stimulus, decisive_cycle(&outcome), environment);
+    let (in_flight, inputs) = stimulus_in_words(stimulus, outcome.verdict.cycle(), environment);
     let block = &BlockEngine::<B>::NEW;
     let checked = Checked::of(block, &outcome.verdict, &records);
     let signals = signals(block, &outcome, &records, checked.as_ref());
@@ -216,10 +216,7 @@ impl Checked {
     }
 
     fn of_mismatch(verdict: &Verdict) -> Option<Self> {
-        let (Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch)) = verdict else {
-            return None;
-        };
-        let Mismatch { cycle, port, expected, actual, .. } = mismatch.clone();
+        let Mismatch { cycle, port, expected, actual, .. } = verdict.mismatch()?.clone();
         let difference = Difference { port, field: None, expected, actual };
         Some(Self { difference, since: None, cycle })
     }
@@ -391,17 +388,8 @@ fn stimulus_in_words<'a, B: Explain>(
     (lines, inputs)
 }
 
-fn decisive_cycle(outcome: &Outcome) -> Option<u64> {
-    match &outcome.verdict {
-        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => Some(mismatch.cycle),
-        Verdict::CheckFailed { cycle, .. } => Some(*cycle),
-        Verdict::Hang { cycle, .. } | Verdict::Crashed { cycle, .. } => *cycle,
-        Verdict::Match | Verdict::NoGoldenModel | Verdict::Cancelled => None,
-    }
-}
-
 fn sentence(outcome: &Outcome, first: Option<&Difference>) -> String {
-    let (Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch)) = &outcome.verdict else {
+    let Some(mismatch) = outcome.verdict.mismatch() else {
         return match &outcome.verdict {
             Verdict::Match => format!("Everything matched in {} cycles.", outcome.cycles),
             other => format!("The case failed: {other}."),
@@ -475,25 +463,21 @@ fn differences(info: &BlockInfo, record: &Record) -> Vec<Difference> {
 
 /// A field's value and its meaning.
 fn shown(info: &BlockInfo, field: &str, value: u64) -> String {
-    match meaning(info, field, value) {
-        Some(meaning) => format!("{value:#x} ({meaning})"),
-        None => format!("{value:#x}"),
-    }
+    with_meaning(info, field, format!("{value:#x}"), Some(value))
 }
 
 /// A port's value and its meaning.
 fn whole(info: &BlockInfo, port: &Port, bytes: &[u8]) -> String {
-    let text = port.show(bytes);
     let value = (port.width <= 64).then(|| port.field(bytes, Field::new(port.width - 1, 0)));
-    match value.and_then(|value| meaning(info, port.name, value)) {
+    with_meaning(info, port.name, port.show(bytes), value)
+}
+
+/// A value with its meaning. The program of the block, which explains its failures, always answers.
+fn with_meaning(info: &BlockInfo, name: &str, text: String, value: Option<u64>) -> String {
+    match value.and_then(|value| info.answers.meaning(name, value).ok().flatten()) {
         Some(meaning) => format!("{text} ({meaning})"),
         None => text,
     }
-}
-
-/// The meaning of a value. The program of the block, which explains its failures, always answers.
-fn meaning(info: &BlockInfo, name: &str, value: u64) -> Option<String> {
-    info.answers.meaning(name, value).ok().flatten()
 }
 
 /// The raw inputs up to the decisive cycle, with equal cycles in one line.

@@ -8,7 +8,7 @@ use super::vectors::TypedVector;
 use super::{profile, scenario_in_file};
 use crate::driven::DrivenPins;
 use crate::mutate;
-use crate::vector::{Origin, Vector, VectorFile};
+use crate::vector::{Origin, Vector, VectorFile, internal};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
     BeforeResetText, Block, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario,
@@ -90,7 +90,9 @@ pub struct RawVector {
 /// Answers a question in postcard.
 pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
     match query {
-        Query::Scenario { path, text } => packed(&to_json(&scenario_in_file::<B>(path, text)?)?),
+        Query::Scenario { path, text } => {
+            packed(&json::to_text(&scenario_in_file::<B>(path, text)?).map_err(internal)?)
+        }
         Query::Vector(wanted) => packed(&case_vector::<B>(wanted)?),
         Query::RawVector(wanted) => packed(&raw_vector::<B>(wanted)?),
         Query::Check(file) => packed(&TypedVector::<B>::new(file).map(drop)?),
@@ -155,10 +157,5 @@ fn divided(bytes: &[u8], size: usize, parts: usize) -> Vec<Vec<u8>> {
 }
 
 fn packed(value: &impl Serialize) -> Result<Vec<u8>, Error> {
-    postcard::to_allocvec(value)
-        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
-}
-
-fn to_json(value: &impl Serialize) -> Result<String, Error> {
-    json::to_text(value).map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+    postcard::to_allocvec(value).map_err(internal)
 }

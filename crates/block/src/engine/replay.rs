@@ -90,7 +90,7 @@ pub fn trace<B: Block>(
     waves: &Waves,
     watch: &Watch,
 ) -> Result<(), Error> {
-    let window = if waves.all { 0..u64::MAX } else { window(outcome) };
+    let window = if waves.all { 0..u64::MAX } else { window(outcome, [BEFORE, AFTER]) };
     let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, AFTER)?;
     observed.trace(&waves.path)?;
     let seen = harness::run(stimulus, &profile.parameters, &mut observed, watch);
@@ -166,7 +166,7 @@ fn undate(path: &Path) -> Result<(), Error> {
     file.write_all(&blank).map_err(Error::write(path))
 }
 
-/// Runs a stimulus again and records `before` cycles before its end and `after` cycles after it.
+/// Runs a stimulus again and records a number of cycles before its end, and of cycles after it.
 ///
 /// # Errors
 /// [`Error::Lost`] if the model ends differently while it is observed, or [`Error::Model`].
@@ -175,30 +175,18 @@ pub fn record<B: Block>(
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     outcome: &Outcome,
-    [before, after]: [u64; 2],
+    around: [u64; 2],
     watch: &Watch,
 ) -> Result<Vec<Record>, Error> {
-    let end = end_of(outcome);
-    let window = end.saturating_sub(before)..end.saturating_add(after + 1);
-    let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, after)?;
+    let window = window(outcome, around);
+    let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, around[1])?;
     let seen = harness::run(stimulus, &profile.parameters, &mut observed, watch);
     is_the_same(&outcome.verdict, &seen.verdict)?;
     observed.finish()
 }
 
-/// The cycles to trace.
-fn window(outcome: &Outcome) -> Range<u64> {
-    let end = end_of(outcome);
-    end.saturating_sub(BEFORE)..end.saturating_add(AFTER + 1)
-}
-
-/// The decisive cycle of a case.
-fn end_of(outcome: &Outcome) -> u64 {
-    match &outcome.verdict {
-        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => mismatch.cycle,
-        Verdict::Hang { cycle: Some(cycle), .. }
-        | Verdict::CheckFailed { cycle, .. }
-        | Verdict::Crashed { cycle: Some(cycle), .. } => *cycle,
-        _ => outcome.cycles,
-    }
+/// The cycles around the end of a case.
+fn window(outcome: &Outcome, [before, after]: [u64; 2]) -> Range<u64> {
+    let end = outcome.verdict.cycle().unwrap_or(outcome.cycles);
+    end.saturating_sub(before)..end.saturating_add(after + 1)
 }

@@ -3,10 +3,11 @@
 use super::Models;
 use super::runner::Runner;
 use crate::points::Points;
-use cosim_base::error::Error;
+use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
     self, Block, Case, Explain, Outcome, Profile, Scenario, Stimulus, Watch,
 };
+use cosim_harness::json;
 use verilated::BeforeReset::{self, Ones, Random, Zeros};
 use verilated::ModelKind;
 
@@ -25,6 +26,21 @@ pub struct Cases<B: Block> {
 }
 
 impl<B: Block> Cases<B> {
+    /// The cases of scenarios, which are JSON.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if the scenarios cannot be read.
+    pub fn read(
+        scenarios: &str,
+        profiles: Vec<Profile>,
+        packets: Option<u32>,
+    ) -> Result<Self, Error> {
+        let scenarios = json::from_text(scenarios).map_err(|error| {
+            Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
+        })?;
+        Ok(Self { scenarios, profiles, packets })
+    }
+
     /// The stimulus of a case.
     pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
         let weights = &self.scenarios[case.scenario].weights;

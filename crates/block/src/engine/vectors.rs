@@ -1,5 +1,6 @@
 //! Operations on vectors: replay, shrink, explain, blame and export.
 
+use super::ModelContext;
 use super::query::bytes;
 use super::replay::{self, Waves};
 use super::runner::{self, Runner};
@@ -8,7 +9,7 @@ use crate::built::Built;
 use crate::driven::DrivenPins;
 use crate::explanation::Explanation;
 use crate::observe::Record;
-use crate::vector::{Origin, Vector, VectorFile, own_profiles};
+use crate::vector::{Origin, Vector, VectorFile, internal, own_profiles};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
     self, Blame, Block, BlockInfo, CaseRng, Drive, Explain, Golden, Outcome, Profile, Rule,
@@ -30,20 +31,13 @@ pub trait RunVector: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
-    fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error>;
+    fn replay(&self, on: ModelContext<'_>) -> Result<Replayed, Error>;
 
     /// Runs it again and writes waves.
     ///
     /// # Errors
     /// [`Error::Model`] if a model cannot be loaded, or the file not be written.
-    fn trace(
-        &self,
-        profile: &str,
-        model: &Built,
-        observed: &Built,
-        waves: &Waves,
-        watch: &Watch,
-    ) -> Result<(), Error>;
+    fn trace(&self, on: ModelContext<'_>, observed: &Built, waves: &Waves) -> Result<(), Error>;
 
     /// Shrinks it.
     ///
@@ -51,10 +45,8 @@ pub trait RunVector: Send + Sync {
     /// [`Error::Model`] if the model cannot be loaded. [`Error::File`] if the vector does not fail.
     fn shrink(
         &self,
-        profile: &str,
-        model: &Built,
+        on: ModelContext<'_>,
         budget: u64,
-        watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 
@@ -78,31 +70,19 @@ pub trait RunVector: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
-    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error>;
+    fn judge(&self, on: ModelContext<'_>) -> Result<Blame, Error>;
 
     /// Records its pins, for the testbench of a block whose stimulus follows the RTL.
     ///
     /// # Errors
     /// [`Error::Model`] if a model cannot be loaded.
-    fn record(
-        &self,
-        profile: &str,
-        model: &Built,
-        observed: &Built,
-        watch: &Watch,
-    ) -> Result<DrivenPins, Error>;
+    fn record(&self, on: ModelContext<'_>, observed: &Built) -> Result<DrivenPins, Error>;
 
     /// Explains its failure.
     ///
     /// # Errors
     /// [`Error::Model`] if a model cannot be loaded.
-    fn explain(
-        &self,
-        profile: &str,
-        model: &Built,
-        observed: &Built,
-        watch: &Watch,
-    ) -> Result<Explanation, Error>;
+    fn explain(&self, on: ModelContext<'_>, observed: &Built) -> Result<Explanation, Error>;
 }
 
 /// Receives the progress of shrinking.
@@ -242,8 +222,8 @@ impl<B: Explain> TypedVector<B> {
     }
 
     /// The loaded model of a profile.
-    fn load(profile: &str, model: &Built) -> Result<Box<dyn Runner<B>>, Error> {
-        runner::load(&super::profile::<B>(profile)?, model)
+    fn load(on: ModelContext<'_>) -> Result<Box<dyn Runner<B>>, Error> {
+        runner::load(&super::profile::<B>(on.profile)?, on.model)
     }
 
     /// Runs it once.
@@ -260,37 +240,28 @@ impl<B: Explain> TypedVector<B> {
 }
 
 impl<B: Explain> RunVector for TypedVector<B> {
-    fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error> {
-        let runner = Self::load(profile, model)?;
-        let outcome = self.run(&*runner, watch)?;
+    fn replay(&self, on: ModelContext<'_>) -> Result<Replayed, Error> {
+        let runner = Self::load(on)?;
+        let outcome = self.run(&*runner, on.watch)?;
         Ok(Replayed::new(outcome, self.vector.recorded.as_ref(), B::Golden::RULES))
     }
 
-    fn trace(
-        &self,
-        profile: &str,
-        model: &Built,
-        observed: &Built,
-        waves: &Waves,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        Self::load(profile, model)?.trace(&self.vector.stimulus, observed, waves, watch)
+    fn trace(&self, on: ModelContext<'_>, observed: &Built, waves: &Waves) -> Result<(), Error> {
+        Self::load(on)?.trace(&self.vector.stimulus, observed, waves, on.watch)
     }
 
     fn shrink(
         &self,
-        profile: &str,
-        model: &Built,
+        on: ModelContext<'_>,
         budget: u64,
-        watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
-        let runner = Self::load(profile, model)?;
+        let (runner, watch) = (Self::load(on)?, on.watch);
         let outcome = self.run(&*runner, watch)?;
         check_fails(&outcome, &self.path)?;
         let mut run = |stimulus: &Stimulus<B>| runner.run(stimulus, watch).ok();
         let cost = runner.cost_of_a_try(budget);
-        let profile = super::profile::<B>(profile)?;
+        let profile = super::profile::<B>(on.profile)?;
         self.smaller(&profile, &outcome, &mut run, [budget, cost], watch, progress)
     }
 
@@ -323,23 +294,17 @@ impl<B: Explain> RunVector for TypedVector<B> {
         }
     }
 
-    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error> {
-        Self::load(profile, model)?.judge(&self.vector.stimulus, watch)
+    fn judge(&self, on: ModelContext<'_>) -> Result<Blame, Error> {
+        Self::load(on)?.judge(&self.vector.stimulus, on.watch)
     }
 
-    fn record(
-        &self,
-        profile: &str,
-        model: &Built,
-        observed: &Built,
-        watch: &Watch,
-    ) -> Result<DrivenPins, Error> {
-        let (profile, kind) = super::load::<B>(profile, model)?;
+    fn record(&self, on: ModelContext<'_>, observed: &Built) -> Result<DrivenPins, Error> {
+        let (profile, kind) = super::load::<B>(on.profile, on.model)?;
         let (_, observed) = super::load::<B>(profile.name.as_ref(), observed)?;
         let stimulus = &self.vector.stimulus;
-        let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
+        let outcome = replay::replay(stimulus, &profile, &kind, on.watch)?;
         let whole = [u64::MAX, 0];
-        let records = replay::record(stimulus, &profile, &observed, &outcome, whole, watch)?;
+        let records = replay::record(stimulus, &profile, &observed, &outcome, whole, on.watch)?;
         let pins = |record: Record| (record.inputs, record.expected);
         let (inputs, outputs) = records.into_iter().map(pins).unzip();
         Ok(DrivenPins {
@@ -351,15 +316,9 @@ impl<B: Explain> RunVector for TypedVector<B> {
         })
     }
 
-    fn explain(
-        &self,
-        profile: &str,
-        model: &Built,
-        observed: &Built,
-        watch: &Watch,
-    ) -> Result<Explanation, Error> {
-        let runner = Self::load(profile, model)?;
-        let mut explanation = runner.explain(&self.vector.stimulus, observed, watch)?;
+    fn explain(&self, on: ModelContext<'_>, observed: &Built) -> Result<Explanation, Error> {
+        let runner = Self::load(on)?;
+        let mut explanation = runner.explain(&self.vector.stimulus, observed, on.watch)?;
         // Without the failure, the values were never drawn again.
         if explanation.signature.is_some() {
             explanation.any.clone_from(&self.vector.origin.any);
@@ -371,7 +330,7 @@ impl<B: Explain> RunVector for TypedVector<B> {
 /// The JSON of a traffic, which was written as text.
 fn to_value(text: serde_json::Result<String>) -> Result<Value, Error> {
     let value = text.and_then(|text| serde_json::from_str(&text));
-    value.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+    value.map_err(internal)
 }
 
 /// Checks that a vector has a failure to shrink.

@@ -1,9 +1,8 @@
 //! The part of mutation analysis that needs the types of a block.
 
-use super::golden::{self, ProfileFaults};
+use super::golden::{self, FaultRequest, ProfileFaults};
 use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};
-use crate::built::Built;
-use crate::engine::{BlockEngine, load, profile};
+use crate::engine::{BlockEngine, ModelContext, profile};
 use cosim_base::error::Error;
 use cosim_harness::harness::{Explain, Watch};
 
@@ -13,65 +12,33 @@ pub trait MutateBlock {
     ///
     /// # Errors
     /// As [`golden::grade`].
-    fn golden_faults(
-        &self,
-        request: &golden::FaultRequest,
-        watch: &Watch,
-    ) -> Result<ProfileFaults, Error>;
+    fn golden_faults(&self, request: &FaultRequest, watch: &Watch) -> Result<ProfileFaults, Error>;
 
     /// Drives a counterexample into a mutant. Call it only in a worker.
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
-    fn attempt(
-        &self,
-        profile: &str,
-        model: &Built,
-        request: &KillAttempt,
-        watch: &Watch,
-    ) -> Result<AttemptResult, Error>;
+    fn attempt(&self, on: ModelContext<'_>, request: &KillAttempt) -> Result<AttemptResult, Error>;
 
     /// Runs cases on mutants of the RTL. Call it only in a worker.
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
-    fn run_job(
-        &self,
-        profile: &str,
-        model: &Built,
-        run_job: &MutationJob,
-        watch: &Watch,
-    ) -> Result<Vec<Kill>, Error>;
+    fn run_job(&self, on: ModelContext<'_>, job: &MutationJob) -> Result<Vec<Kill>, Error>;
 }
 
 impl<B: Explain> MutateBlock for BlockEngine<B> {
-    fn golden_faults(
-        &self,
-        request: &golden::FaultRequest,
-        watch: &Watch,
-    ) -> Result<ProfileFaults, Error> {
+    fn golden_faults(&self, request: &FaultRequest, watch: &Watch) -> Result<ProfileFaults, Error> {
         golden::grade::<B>(request, &profile::<B>(&request.profile)?, watch)
     }
 
-    fn attempt(
-        &self,
-        profile: &str,
-        model: &Built,
-        request: &KillAttempt,
-        watch: &Watch,
-    ) -> Result<AttemptResult, Error> {
-        let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
-        kill::attempt::<B>(request, &profile, &kind, watch)
+    fn attempt(&self, on: ModelContext<'_>, request: &KillAttempt) -> Result<AttemptResult, Error> {
+        let (profile, kind) = on.load::<B>()?;
+        kill::attempt::<B>(request, &profile, &kind, on.watch)
     }
 
-    fn run_job(
-        &self,
-        profile: &str,
-        model: &Built,
-        run_job: &MutationJob,
-        watch: &Watch,
-    ) -> Result<Vec<Kill>, Error> {
-        let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
-        kill::run_job::<B>(run_job, profile, &kind, watch)
+    fn run_job(&self, on: ModelContext<'_>, job: &MutationJob) -> Result<Vec<Kill>, Error> {
+        let (profile, kind) = on.load::<B>()?;
+        kill::run_job::<B>(job, profile, &kind, on.watch)
     }
 }

@@ -8,14 +8,13 @@
 use super::kill::place;
 use crate::driven::check_cycle_exact;
 use crate::engine::Cases;
-use crate::vector::VectorFile;
+use crate::vector::{VectorFile, stimuli_of};
 use cosim_base::error::{Error, codes};
 use cosim_base::text::percent;
 use cosim_harness::harness::{
     Block, BlockInfo, Case, CaseRng, Drive, Dut, Explain, Golden, Outcome, Parameters, Profile,
-    Recording, Scenario, Stimulus, Verdict, Watch, case_seed, follow, power_up_inputs, unreachable,
+    Recording, Stimulus, Verdict, Watch, case_seed, follow, power_up_inputs, unreachable,
 };
-use cosim_harness::json;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rayon::ThreadPoolBuilder;
@@ -326,20 +325,13 @@ fn stimuli<B: Block>(
     request: &FaultRequest,
     profile: &Profile,
 ) -> Result<[Vec<NamedStimulus>; 2], Error> {
-    let scenarios: Vec<Scenario<B::Weights>> = json::from_text(&request.scenarios)
-        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
-    let profiles = vec![profile.clone()];
-    let cases = Cases::<B> { scenarios, profiles, packets: request.packets };
+    let cases = Cases::<B>::read(&request.scenarios, vec![profile.clone()], request.packets)?;
     let [mut drawn, mut vectors]: [Vec<NamedStimulus>; 2] = Default::default();
     for case in &request.cases {
         drawn.push((case.name.clone(), Box::new(cases.stimulus(case))));
     }
-    for file in request.corpus.iter().filter(|file| file.block == B::NAME) {
-        let vector = file.parse::<B>()?;
-        let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
-        if profiles.unwrap_or_default().contains(profile) {
-            vectors.push((file.path.display().to_string(), Box::new(vector.stimulus)));
-        }
+    for (name, stimulus) in stimuli_of::<B>(&request.corpus, profile)? {
+        vectors.push((name, Box::new(stimulus)));
     }
     Ok([drawn, vectors])
 }

@@ -3,12 +3,11 @@
 use crate::engine::Cases;
 use crate::vector::{Origin, Vector};
 use crate::words::split;
-use cosim_base::error::{Error, codes};
+use cosim_base::error::Error;
 use cosim_harness::harness::{
-    Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,
-    Verdict, Watch, first_difference, follow, follows_dut, has_masks, run_all, run_golden,
+    Block, Case, Drive, Outcome, Parameters, Profile, Recording, SideFailure, Stimulus, Verdict,
+    Watch, first_difference, follow, follows_dut, has_masks, run_all, run_golden,
 };
-use cosim_harness::json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use verilated::{BeforeReset, Model, ModelKind, Pins, Port};
@@ -65,10 +64,8 @@ pub fn run_job<B: Block>(
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<Vec<Kill>, Error> {
-    let scenarios: Vec<Scenario<B::Weights>> = json::from_text(&run_job.scenarios)
-        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let parameters = profile.parameters;
-    let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: run_job.packets };
+    let cases = Cases::<B>::read(&run_job.scenarios, vec![profile], run_job.packets)?;
     let run = |case: &Case, mutations: &[u32]| {
         let stimulus = cases.stimulus(case);
         outcomes(&stimulus, &parameters, run_job.method, kind, mutations, watch)

@@ -68,10 +68,9 @@ impl fmt::Display for ActiveSandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("none (--no-sandbox)"),
-            Self::On { landlock: 0, seccomp: false } => f.write_str(
-                "none (not supported by the \
-                 kernel)",
-            ),
+            Self::On { landlock: 0, seccomp: false } => {
+                f.write_str("none (not supported by the kernel)")
+            }
             Self::On { landlock: 0, seccomp: true } => f.write_str("seccomp"),
             Self::On { landlock, seccomp: false } => write!(f, "Landlock {landlock}"),
             Self::On { landlock, seccomp: true } => write!(f, "Landlock {landlock}, seccomp"),
@@ -119,7 +118,7 @@ fn restrict_files(writable: &[PathBuf], simulated: bool) -> Result<u32, Error> {
     Ok(match status {
         (RulesetStatus::NotEnforced, _) => 0,
         (_, LandlockStatus::Available { effective_abi, .. }) => effective_abi as u32,
-        (_, _) => 0,
+        _ => 0,
     })
 }
 

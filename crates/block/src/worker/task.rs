@@ -3,11 +3,11 @@
 use crate::agreement::ModelComparison;
 use crate::blocks::Program;
 use crate::built::Built;
-use crate::engine::{RunVector, ShrinkProgress, Waves};
+use crate::engine::{ModelContext, RunVector, ShrinkProgress, Waves};
 use crate::mutate::golden::FaultRequest;
 use crate::mutate::{KillAttempt, MutationJob};
-use crate::vector::VectorFile;
-use cosim_base::error::{Error, codes};
+use crate::vector::{VectorFile, internal};
+use cosim_base::error::Error;
 use cosim_harness::harness::{Outcome, Verdict, Watch};
 use serde::{Deserialize, Serialize};
 
@@ -84,32 +84,29 @@ impl Task {
         let block = program.find(&self.block)?;
         let load = |file: &VectorFile| -> Result<Box<dyn RunVector>, Error> { block.typed(file) };
         let (profile, model) = (self.profile.as_str(), &self.model);
+        let on = ModelContext { profile, model, watch };
         match &self.action {
             Action::Load => watch.model(|| block.try_load(profile, model)).and_then(to_json),
             Action::Points => watch.model(|| block.points(profile, model)).and_then(to_json),
-            Action::Replay(file) => load(file)?.replay(profile, model, watch).and_then(to_json),
-            Action::Judge(file) => load(file)?.judge(profile, model, watch).and_then(to_json),
-            Action::Record(file, observed) => {
-                load(file)?.record(profile, model, observed, watch).and_then(to_json)
-            }
+            Action::Replay(file) => load(file)?.replay(on).and_then(to_json),
+            Action::Judge(file) => load(file)?.judge(on).and_then(to_json),
+            Action::Record(file, observed) => load(file)?.record(on, observed).and_then(to_json),
             Action::Trace(file, observed, waves) => {
-                load(file)?.trace(profile, model, observed, waves, watch).and_then(to_json)
+                load(file)?.trace(on, observed, waves).and_then(to_json)
             }
             Action::Shrink(file, budget) => {
-                load(file)?.shrink(profile, model, *budget, watch, progress).and_then(to_json)
+                load(file)?.shrink(on, *budget, progress).and_then(to_json)
             }
             Action::ShrinkLost(file, lost, budget) => {
                 let vector = load(file)?;
                 vector.shrink_lost(profile, lost, run, *budget, watch, progress).and_then(to_json)
             }
             Action::GoldenFaults(request) => block.golden_faults(request, watch).and_then(to_json),
-            Action::Explain(file, observed) => {
-                load(file)?.explain(profile, model, observed, watch).and_then(to_json)
-            }
-            Action::MutationJob(job) => block.run_job(profile, model, job, watch).and_then(to_json),
-            Action::Try(attempt) => block.attempt(profile, model, attempt, watch).and_then(to_json),
+            Action::Explain(file, observed) => load(file)?.explain(on, observed).and_then(to_json),
+            Action::MutationJob(job) => block.run_job(on, job).and_then(to_json),
+            Action::Try(attempt) => block.attempt(on, attempt).and_then(to_json),
             Action::Compare(other, comparison) => {
-                block.compare(profile, [model, other], comparison, watch).and_then(to_json)
+                block.compare(on, other, comparison).and_then(to_json)
             }
             Action::Bench(plain) => block.bench(profile, model, plain).and_then(to_json),
         }
@@ -117,6 +114,5 @@ impl Task {
 }
 
 fn to_json(value: impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(&value)
-        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+    serde_json::to_string(&value).map_err(internal)
 }

@@ -128,18 +128,13 @@ macro_rules! channels {
                 /// Whether an item is on offer: a bit for each lane.
                 #[inline]
                 pub fn valids(inputs: &$inputs) -> u64 {
-                    type Bits = $crate::value::Uint<{ $S::LANES }>;
-                    Bits::MAX
-                        $( & {
-                            let valid: Bits =
-                                $crate::channels::PortBits::read(&inputs.$sv, 0 $(+ $svb)?);
-                            valid.get()
-                        } )?
-                        $( & {
-                            let hidden: Bits =
-                                $crate::channels::PortBits::read(&inputs.$so, 0 $(+ $sob)?);
-                            !hidden.get()
-                        } )?
+                    $crate::value::Uint::<{ $S::LANES }>::MAX
+                        $( & $crate::channels::lanes::<{ $S::LANES }>(
+                            &inputs.$sv, 0 $(+ $svb)?,
+                        ) )?
+                        $( & !$crate::channels::lanes::<{ $S::LANES }>(
+                            &inputs.$so, 0 $(+ $sob)?,
+                        ) )?
                 }
 
                 /// Whether the block takes an item, of the first lane.
@@ -151,18 +146,13 @@ macro_rules! channels {
                 /// Whether the block takes an item: a bit for each lane.
                 #[inline]
                 pub fn readies(_outputs: &$outputs) -> u64 {
-                    type Bits = $crate::value::Uint<{ $S::LANES }>;
                     u64::MAX
-                        $( & {
-                            let ready: Bits =
-                                $crate::channels::PortBits::read(&_outputs.$sr, 0 $(+ $srb)?);
-                            ready.get()
-                        } )?
-                        $( & {
-                            let full: Bits =
-                                $crate::channels::PortBits::read(&_outputs.$sn, 0 $(+ $snb)?);
-                            !full.get()
-                        } )?
+                        $( & $crate::channels::lanes::<{ $S::LANES }>(
+                            &_outputs.$sr, 0 $(+ $srb)?,
+                        ) )?
+                        $( & !$crate::channels::lanes::<{ $S::LANES }>(
+                            &_outputs.$sn, 0 $(+ $snb)?,
+                        ) )?
                 }
 
                 /// Whether the clock of the channel rises at the end of the step.
@@ -220,16 +210,16 @@ macro_rules! channels {
                 #[inline]
                 pub fn is_valid(outputs: &$outputs) -> bool {
                     true
-                        $( & $crate::channels::is_high(&outputs.$kv, 0 $(+ $kvb)?) )?
-                        $( & !$crate::channels::is_high(&outputs.$ko, 0 $(+ $kob)?) )?
+                        $( & ($crate::channels::lanes::<1>(&outputs.$kv, 0 $(+ $kvb)?) == 1) )?
+                        $( & ($crate::channels::lanes::<1>(&outputs.$ko, 0 $(+ $kob)?) == 0) )?
                 }
 
                 /// Whether the environment takes an item.
                 #[inline]
                 pub fn is_ready(_inputs: &$inputs) -> bool {
                     true
-                        $( & $crate::channels::is_high(&_inputs.$kr, 0 $(+ $krb)?) )?
-                        $( & !$crate::channels::is_high(&_inputs.$kn, 0 $(+ $knb)?) )?
+                        $( & ($crate::channels::lanes::<1>(&_inputs.$kr, 0 $(+ $krb)?) == 1) )?
+                        $( & ($crate::channels::lanes::<1>(&_inputs.$kn, 0 $(+ $knb)?) == 0) )?
                 }
 
                 /// Whether the clock of the channel rises at the end of the step.
@@ -559,15 +549,14 @@ macro_rules! channels {
                     for (lane, offer) in offers.iter().enumerate() {
                         valid |= u64::from(offer.is_some()) << lane;
                     }
-                    type Bits = $crate::value::Uint<{ $S::LANES }>;
                     $(
-                        $crate::channels::PortBits::put(
-                            &mut inputs.$sv, 0 $(+ $svb)?, Bits::new(valid),
+                        $crate::channels::put_lanes::<{ $S::LANES }>(
+                            &mut inputs.$sv, 0 $(+ $svb)?, valid,
                         );
                     )?
                     $(
-                        $crate::channels::PortBits::put(
-                            &mut inputs.$so, 0 $(+ $sob)?, Bits::new(!valid),
+                        $crate::channels::put_lanes::<{ $S::LANES }>(
+                            &mut inputs.$so, 0 $(+ $sob)?, !valid,
                         );
                     )?
                     $(
@@ -578,9 +567,9 @@ macro_rules! channels {
                     )*
                 } )*
                 $(
-                    let _is_ready = self.channels.$k.ready();
-                    $( $crate::channels::put_bit(&mut inputs.$kr, 0 $(+ $krb)?, _is_ready); )?
-                    $( $crate::channels::put_bit(&mut inputs.$kn, 0 $(+ $knb)?, !_is_ready); )?
+                    let _ready = u64::from(self.channels.$k.ready());
+                    $( $crate::channels::put_lanes::<1>(&mut inputs.$kr, 0 $(+ $krb)?, _ready); )?
+                    $( $crate::channels::put_lanes::<1>(&mut inputs.$kn, 0 $(+ $knb)?, !_ready); )?
                 )*
             }
 
@@ -822,10 +811,8 @@ macro_rules! channels {
                         "items into the block: gap before the item, and its stall",
                         &[$crate::channels::GAP, $crate::channels::STALL],
                     )
-                    .unless(|_at, _| {
-                        let has_ready =
-                            !stringify!($($sr)? $($sn)?).is_empty();
-                        (!has_ready && _at[1] > 0).then_some("the channel has no ready")
+                    .unless(|at, _| {
+                        $crate::channels::without_ready(stringify!($($sr)? $($sn)?), at)
                     }),
                 )*
                 $(
@@ -834,22 +821,10 @@ macro_rules! channels {
                         "items out of the block: gap before the item, and its stall",
                         &[$crate::channels::GAP, $crate::channels::STALL],
                     )
-                    .unless({
-                        let _reason: fn(
-                            &[usize],
-                            &$crate::harness::Parameters,
-                        ) -> ::core::option::Option<&'static str> = |_at, _| {
-                            let has_ready = !stringify!($($kr)? $($kn)?).is_empty();
-                            (!has_ready && _at[1] > 0).then_some("the channel has no ready")
-                        };
-                        $(
-                            let _reason: fn(
-                                &[usize],
-                                &$crate::harness::Parameters,
-                            ) -> ::core::option::Option<&'static str> = $unreachable;
-                        )?
-                        _reason
-                    }),
+                    .unless(|at, _| {
+                        $crate::channels::without_ready(stringify!($($kr)? $($kn)?), at)
+                    })
+                    $( .unless($unreachable) )?,
                 )*
             ];
         }

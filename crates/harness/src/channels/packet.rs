@@ -15,16 +15,12 @@ pub struct Packet<T, const WIDTH: u32> {
     /// Number of beats, at least 1.
     pub beats: Uint<10>,
     /// Cycles between two beats in which none is offered.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "Uint::is_zero")]
     pub delay: Uint<6>,
     /// Payload of the first beat; it increases by 1 for each further one.
     pub data: Uint<WIDTH>,
     #[serde(skip)]
     item: PhantomData<T>,
-}
-
-fn is_zero(delay: &Uint<6>) -> bool {
-    delay.get() == 0
 }
 
 impl<T, const WIDTH: u32> Packet<T, WIDTH> {

@@ -175,18 +175,18 @@ impl<const PORT: u32, const WORDS: usize, const WIDTH: u32, const N: usize>
     }
 }
 
-/// Whether a bit of a port is high.
+/// The pins of a handshake: the bit of each lane.
 #[doc(hidden)]
 #[inline]
-pub fn is_high(port: &impl PortBits<Uint<1>>, bit: u32) -> bool {
-    port.read(bit).is_high()
+pub fn lanes<const LANES: u32>(port: &impl PortBits<Uint<LANES>>, lsb: u32) -> u64 {
+    port.read(lsb).get()
 }
 
-/// Drives a bit of a port.
+/// Drives the pins of a handshake.
 #[doc(hidden)]
 #[inline]
-pub fn put_bit(port: &mut impl PortBits<Uint<1>>, bit: u32, is_high: bool) {
-    port.put(bit, is_high.into());
+pub fn put_lanes<const LANES: u32>(port: &mut impl PortBits<Uint<LANES>>, lsb: u32, bits: u64) {
+    port.put(lsb, Uint::new(bits));
 }
 
 /// Bits of a port in a declaration.

@@ -1,6 +1,6 @@
 //! A sink: it takes items from a channel.
 
-use crate::harness::Delays;
+use crate::harness::{Delays, longest};
 use crate::value::Uint;
 
 /// Takes items, each after a stall: ready is low for that many cycles after the item before it.
@@ -65,7 +65,7 @@ impl<'a> Sink<'a> {
 
     /// The longest stall in cycles.
     pub fn longest_delay(stalls: &[Uint<12>]) -> u64 {
-        stalls.iter().map(|stall| stall.get()).max().unwrap_or(0)
+        longest(stalls.iter().copied())
     }
 }
 

@@ -10,17 +10,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Offer<T> {
     /// Cycles between the item before it and its offer.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "Uint::is_zero")]
     pub gap: Uint<12>,
     /// The payload.
     pub item: T,
     /// A reset that follows the item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
-}
-
-fn is_zero(gap: &Uint<12>) -> bool {
-    gap.get() == 0
 }
 
 /// What an entry of a source's list stands for: an item, or a burst of items that a vector stores

@@ -7,12 +7,12 @@
 //! behaves differently in the two ways is detected.
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
-use super::comparison::{self, accepted, follows_dut, transaction_bits};
+use super::comparison::{self, follows_dut, transaction_bits};
 use super::contract::{Block, Golden, reset_inputs};
 use super::coverage::{Coverage, CoverageSampler, Edge};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
-use super::verdict::{Mismatch, Verdict};
+use super::verdict::Verdict;
 use verilated::{BatchEnd, Pins};
 use zerocopy::IntoBytes;
 
@@ -128,6 +128,11 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
         }
         None
     }
+
+    /// The outcome of a case that ends here with this verdict.
+    fn outcome(self, verdict: Verdict) -> Outcome {
+        self.source.outcome(verdict, self.cycles, &self.sampled.into_hits())
+    }
 }
 
 impl<B: Block> Batch<B> {
@@ -161,18 +166,30 @@ enum DutResult {
     Crashed { cycle: u64 },
 }
 
-/// Runs a source to its end, in batches. The verdict is final if it is [`DutResult::Match`] or
-/// [`DutResult::Cancelled`].
+/// Powers a DUT up. Returns `None` if it goes on.
+fn power_up<B: Block>(dut: &mut impl Dut<B>) -> Option<DutResult> {
+    dut.power_up().err().map(|_| DutResult::Crashed { cycle: 0 })
+}
+
+/// Lets a DUT take the edge that ends the last cycle, if all of a recorded case matched. Returns
+/// `None` if the outcome is that of the golden side.
+fn last_edge<B: Block>(dut: &mut impl Dut<B>, golden: &Outcome) -> Option<DutResult> {
+    let has_edge = golden.verdict == Verdict::Match;
+    (has_edge && dut.edge().is_err()).then_some(DutResult::Crashed { cycle: golden.cycles })
+}
+
+/// Runs a source to its end, in batches. The result is final if it is [`DutResult::Match`] or
+/// [`DutResult::Cancelled`]; the outcome is that of a case that matches.
 fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
     source: &mut S,
     parameters: &Parameters,
     dut: &mut impl Dut<B>,
     watch: &Watch,
-) -> (DutResult, u64, Vec<u64>) {
+) -> (DutResult, Outcome) {
     let mut side = GoldenSide::<B, _, C>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
-    if dut.power_up().is_err() {
-        return (DutResult::Crashed { cycle: 0 }, 0, side.sampled.into_hits());
+    if let Some(seen) = power_up(dut) {
+        return (seen, side.outcome(Verdict::Match));
     }
     let seen = loop {
         let first = side.cycles;
@@ -197,7 +214,7 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
             break DutResult::Cancelled;
         }
     };
-    (seen, side.cycles, side.sampled.into_hits())
+    (seen, side.outcome(Verdict::Match))
 }
 
 /// Lets a DUT drive a batch whose first cycle is `first`. Returns `None` if all outputs matched.
@@ -214,7 +231,7 @@ fn compare<B: Block>(
         BatchEnd::Differs { cycle, actual } => {
             // The port that the cycle-by-cycle loop names.
             let expected = match batch.masks() {
-                Some(open) => accepted::<B>(&batch.expected[cycle], &actual, &open[cycle]),
+                Some(open) => batch.expected[cycle].select(&actual, &open[cycle]),
                 None => batch.expected[cycle],
             };
             let pins = [expected.as_bytes(), actual.as_bytes()];
@@ -238,34 +255,19 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
     let (seen, outcome) = match &stimulus.drive {
         Drive::Traffic(traffic) => {
             let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
-            let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
-            let outcome = source.outcome(cycles, &hits);
-            match seen {
-                DutResult::Match => match reachable::<B>(outcome, parameters) {
-                    outcome if outcome.verdict == Verdict::Match => (seen, outcome),
+            match run_batches::<B, _, C>(&mut source, parameters, dut, watch) {
+                (DutResult::Match, outcome) => match reachable::<B>(outcome, parameters) {
+                    outcome if outcome.verdict == Verdict::Match => (DutResult::Match, outcome),
                     outcome => (DutResult::Ended, outcome),
                 },
-                seen => (seen, outcome),
+                ended => ended,
             }
         }
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B>::new(cycles);
-            let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
-            (seen, source.outcome(cycles, &hits))
+            run_batches::<B, _, C>(&mut source, parameters, dut, watch)
         }
     };
-    report(seen, outcome, stimulus, parameters, dut, watch)
-}
-
-/// The outcome of a matching case, or the result of the cycle-by-cycle loop.
-fn report<B: Block>(
-    seen: DutResult,
-    outcome: Outcome,
-    stimulus: &Stimulus<B>,
-    parameters: &Parameters,
-    dut: &impl Dut<B>,
-    watch: &Watch,
-) -> Outcome {
     match seen {
         DutResult::Match => outcome,
         DutResult::Cancelled => Outcome { verdict: Verdict::Cancelled, ..outcome },
@@ -290,13 +292,7 @@ fn again<B: Block>(
     let agrees = match (&seen, &outcome.verdict) {
         (_, Verdict::Cancelled) => true,
         (DutResult::Mismatch { cycle, port, actual }, Verdict::Mismatch(report)) => {
-            let Mismatch {
-                cycle: reported_cycle,
-                port: reported_port,
-                actual: reported_actual,
-                ..
-            } = report;
-            (cycle, *port, actual) == (reported_cycle, reported_port.as_str(), reported_actual)
+            (*cycle, *port, actual) == (report.cycle, report.port.as_str(), &report.actual)
         }
         (DutResult::Crashed { cycle }, Verdict::Crashed { cycle: Some(report), .. }) => {
             (report..=&(report + 1)).contains(&cycle)
@@ -382,18 +378,8 @@ impl<'s, B: Block> Recording<'s, B> {
         if !case::batches::<B, D>() {
             return case::run_cycles(self.stimulus, &self.parameters, dut, watch);
         }
-        let settled = dut.power_up();
-        let seen = match settled {
-            Err(_) => Some(DutResult::Crashed { cycle: 0 }),
-            Ok(()) => compare(dut, &self.batch, 0, watch),
-        };
-        let seen = seen.or_else(|| match self.outcome.verdict {
-            Verdict::Match if dut.edge().is_err() => {
-                Some(DutResult::Crashed { cycle: self.outcome.cycles })
-            }
-            _ => None,
-        });
-        match seen {
+        let seen = power_up(dut).or_else(|| compare(dut, &self.batch, 0, watch));
+        match seen.or_else(|| last_edge(dut, &self.outcome)) {
             None => self.outcome.clone(),
             Some(seen) => again(seen, self.stimulus, &self.parameters, dut, watch),
         }
@@ -434,11 +420,7 @@ fn run_all_watched<B: Block, D: Dut<B>>(
     duts: &mut [D],
     watch: &Watch,
 ) -> (Outcome, Vec<Option<Outcome>>) {
-    let mut seen: Vec<Option<DutResult>> = Vec::new();
-    for dut in duts.iter_mut() {
-        let settled = dut.power_up();
-        seen.push(settled.err().map(|_| DutResult::Crashed { cycle: 0 }));
-    }
+    let mut seen: Vec<Option<DutResult>> = duts.iter_mut().map(power_up).collect();
     let mut first = 0;
     let golden = record_stimulus(stimulus, parameters, watch, &mut |batch| {
         for (dut, seen) in duts.iter_mut().zip(&mut seen).filter(|(_, seen)| seen.is_none()) {
@@ -448,12 +430,7 @@ fn run_all_watched<B: Block, D: Dut<B>>(
         seen.iter().any(Option::is_none)
     });
     let end = |(dut, seen): (&mut D, Option<DutResult>)| {
-        let seen = seen.or_else(|| match golden.verdict {
-            Verdict::Match if dut.edge().is_err() => {
-                Some(DutResult::Crashed { cycle: golden.cycles })
-            }
-            _ => None,
-        })?;
+        let seen = seen.or_else(|| last_edge(dut, &golden))?;
         Some(again(seen, stimulus, parameters, dut, watch))
     };
     let outcomes = duts.iter_mut().zip(seen).map(end).collect();
@@ -471,7 +448,7 @@ fn record_stimulus<B: Block>(
     if follows_dut::<B>() {
         return Outcome::without_cycles(Verdict::Match);
     }
-    match &stimulus.drive {
+    compared::<B>(match &stimulus.drive {
         Drive::Traffic(traffic) => {
             let later = const { is_judged_later::<B>() };
             let outcome = if later {
@@ -486,15 +463,13 @@ fn record_stimulus<B: Block>(
                 }
                 _ => outcome,
             };
-            compared::<B>(reachable::<B>(outcome, parameters))
+            reachable::<B>(outcome, parameters)
         }
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B>::new(cycles);
-            let (verdict, cycles, hits) =
-                record::<B, _, false>(&mut source, parameters, watch, goes_on);
-            compared::<B>(Outcome { verdict, ..source.outcome(cycles, &hits) })
+            record::<B, _, false>(&mut source, parameters, watch, goes_on)
         }
-    }
+    })
 }
 
 fn record_traffic<B: Block, const LATER: bool>(
@@ -504,8 +479,7 @@ fn record_traffic<B: Block, const LATER: bool>(
     goes_on: &mut dyn FnMut(&Batch<B>) -> bool,
 ) -> Outcome {
     let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
-    let (verdict, cycles, hits) = record::<B, _, LATER>(&mut source, parameters, watch, goes_on);
-    Outcome { verdict, ..source.outcome(cycles, &hits) }
+    record::<B, _, LATER>(&mut source, parameters, watch, goes_on)
 }
 
 /// Runs a source's golden side to its end, batch by batch.
@@ -514,11 +488,10 @@ fn record<B: Block, S: Source<B>, const LATER: bool>(
     parameters: &Parameters,
     watch: &Watch,
     goes_on: &mut dyn FnMut(&Batch<B>) -> bool,
-) -> (Verdict, u64, Vec<u64>) {
+) -> Outcome {
     let mut side = GoldenSide::<B, S, B::Coverage>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
     let verdict = loop {
-        let state = |side: &GoldenSide<'_, B, S, B::Coverage>| side.golden.state().to_owned();
         let end = side.fill::<LATER>(&mut batch);
         let is_wanted = goes_on(&batch);
         let cycle = side.cycles;
@@ -528,7 +501,8 @@ fn record<B: Block, S: Source<B>, const LATER: bool>(
                 break Verdict::CheckFailed { cycle, violation };
             }
             Some(End::Stopped(Stop::Hang)) => {
-                break Verdict::Hang { cycle: Some(cycle), state: state(&side) };
+                let state = side.golden.state().to_owned();
+                break Verdict::Hang { cycle: Some(cycle), state };
             }
             Some(End::Finished) => match side.source.finish() {
                 Ok(()) => break Verdict::Match,
@@ -539,5 +513,5 @@ fn record<B: Block, S: Source<B>, const LATER: bool>(
             break Verdict::Cancelled;
         }
     };
-    (verdict, side.cycles, side.sampled.into_hits())
+    side.outcome(verdict)
 }

@@ -284,26 +284,23 @@ pub(super) fn run_cycles<B: Block>(
     dut: &mut impl Dut<B>,
     watch: &Watch,
 ) -> Outcome {
-    match &stimulus.drive {
+    compared::<B>(match &stimulus.drive {
         Drive::Traffic(traffic) => {
             let mut source = Traffic::<'_, B>::new(traffic, parameters);
-            let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            let mut outcome = Outcome { verdict, ..source.outcome(cycles, &hits) };
+            let mut outcome = lock_step(&mut source, parameters, dut, watch);
             if follows_dut::<B>() {
                 outcome.hits.push(source.scoreboard.compared());
             }
-            compared::<B>(reachable::<B>(outcome, parameters))
+            reachable::<B>(outcome, parameters)
         }
         Drive::Cycles(cycles) => {
-            let mut source = RawPins::<B>::new(cycles);
-            let (verdict, cycles, mut hits) = lock_step(&mut source, parameters, dut, watch);
+            let mut outcome = lock_step(&mut RawPins::<B>::new(cycles), parameters, dut, watch);
             if follows_dut::<B>() {
-                hits.push(0);
+                outcome.hits.push(0);
             }
-            let outcome = Outcome { verdict, ..source.outcome(cycles, &hits) };
-            compared::<B>(with_comparison::<B>(outcome))
+            with_comparison::<B>(outcome)
         }
-    }
+    })
 }
 
 /// Fails a case of legal stimulus that hit an unreachable bin: either RTL and golden model
@@ -371,6 +368,11 @@ pub(super) trait Source<B: Block> {
 
     /// Finishes the case.
     fn finish(&mut self) -> Result<(), Violation>;
+
+    /// The outcome of a case that ends with this verdict.
+    fn outcome(&self, verdict: Verdict, cycles: u64, hits: &[u64]) -> Outcome {
+        Outcome { cycles, hits: Hits::of(hits), ..Outcome::without_cycles(verdict) }
+    }
 }
 
 /// Why a source ends a case early.
@@ -403,13 +405,6 @@ impl<'a, B: Block> Traffic<'a, B> {
     /// The timeout that the stimulus allows at present, in cycles.
     pub(super) fn progress_timeout(&self) -> u64 {
         self.environment.progress_timeout()
-    }
-
-    /// The outcome of a case that matches so far.
-    pub(super) fn outcome(&self, cycles: u64, hits: &[u64]) -> Outcome {
-        let hits = Hits::of(hits);
-        let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
-        Outcome { verdict: Verdict::Match, cycles, packets, hits, counters, reached: Vec::new() }
     }
 }
 
@@ -454,6 +449,12 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
     fn finish(&mut self) -> Result<(), Violation> {
         self.scoreboard.finish()
     }
+
+    fn outcome(&self, verdict: Verdict, cycles: u64, hits: &[u64]) -> Outcome {
+        let (hits, reached) = (Hits::of(hits), Vec::new());
+        let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
+        Outcome { verdict, cycles, packets, hits, counters, reached }
+    }
 }
 
 /// Unconstrained stimulus: outputs are compared, and nothing else is checked.
@@ -464,12 +465,6 @@ pub(super) struct RawPins<'a, B: Block> {
 impl<'a, B: Block> RawPins<'a, B> {
     pub(super) fn new(cycles: &'a [B::Inputs]) -> Self {
         Self { cycles: cycles.iter() }
-    }
-
-    /// As [`Traffic::outcome`].
-    pub(super) fn outcome(&self, cycles: u64, hits: &[u64]) -> Outcome {
-        let (hits, counters, reached) = (Hits::of(hits), Vec::new(), Vec::new());
-        Outcome { verdict: Verdict::Match, cycles, packets: 0, hits, counters, reached }
     }
 }
 
@@ -510,7 +505,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     parameters: &Parameters,
     dut: &mut D,
     watch: &Watch,
-) -> (Verdict, u64, Vec<u64>) {
+) -> Outcome {
     const {
         RuleSet::can_hold(B::Golden::RULES.len());
         comparison::check_outputs::<B>();
@@ -523,8 +518,8 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     let mut actual = B::Outputs::new_zeroed();
     let (mut open, always) = (B::Outputs::new_zeroed(), comparison::transaction_bits::<B>());
     if let Err(error) = dut.power_up() {
-        let message = error.to_string();
-        return (Verdict::Crashed { cycle: Some(0), message }, 0, sampled.into_hits());
+        let verdict = Verdict::Crashed { cycle: Some(0), message: error.to_string() };
+        return source.outcome(verdict, 0, &sampled.into_hits());
     }
     // The verdict, and the remaining cycles after it.
     let mut ended: Option<(Verdict, u64)> = None;
@@ -560,7 +555,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
             break ended.map_or_else(stopped, |(verdict, _)| verdict);
         }
         let accepted = match const { comparison::has_masks::<B>() } {
-            true => comparison::accepted::<B>(&expected, &actual, &open),
+            true => expected.select(&actual, &open),
             false => expected,
         };
         if D::OBSERVES {
@@ -607,7 +602,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
             source.next_behind_the_end(&mut inputs);
         }
     };
-    (verdict, cycle, sampled.into_hits())
+    source.outcome(verdict, cycle, &sampled.into_hits())
 }
 
 /// Drives the inputs and reads the outputs.
@@ -671,7 +666,6 @@ fn mismatch<B: Block>(
     state: &'static str,
     rules: RuleSet,
 ) -> Verdict {
-    let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
     let pins = [expected.as_bytes(), actual.as_bytes()];
     let (first, differs) = B::NAMING.differing(B::Outputs::PORTS, B::fields, pins);
     let (port, expected, actual) = match first {
@@ -684,7 +678,7 @@ fn mismatch<B: Block>(
         expected,
         actual,
         state: state.to_owned(),
-        rule: rules.join("+"),
+        rule: rules.names(B::Golden::RULES),
         differs,
     })
 }

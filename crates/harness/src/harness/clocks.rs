@@ -29,7 +29,7 @@ pub struct ClockTiming {
 
 impl Default for ClockTiming {
     fn default() -> Self {
-        Self { period: Uint::new(1), phase: Uint::new(0), jitter: Uint::new(0) }
+        Self::new(1, 0)
     }
 }
 

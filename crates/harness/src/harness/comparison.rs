@@ -5,7 +5,7 @@
 //! bits that the golden model leaves open in a cycle. Outputs whose timing is free
 //! ([`Block::TRANSACTION_OUTPUTS`]) are checked by the scoreboard, transaction by transaction.
 
-use super::contract::{Block, Golden, Rule, RuleSet, is_same};
+use super::contract::{Block, Golden, Rule, RuleSet, has_name, is_same};
 use super::parameters::Parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,18 +41,6 @@ impl Comparison {
     }
 }
 
-/// Whether the scoreboard checks an output instead of the comparison of pins.
-pub(super) const fn is_transaction_output(names: &[&str], port: &str) -> bool {
-    let mut index = 0;
-    while index < names.len() {
-        if is_same(names[index], port) {
-            return true;
-        }
-        index += 1;
-    }
-    false
-}
-
 /// Whether environment and scoreboard follow the DUT's outputs, because the timing of some is
 /// free. Otherwise they follow the golden model.
 pub const fn follows_dut<B: Block>() -> bool {
@@ -82,7 +70,7 @@ pub(super) const fn check_outputs<B: Block>() {
 pub(super) fn transaction_bits<B: Block>() -> B::Outputs {
     let mut bytes = vec![0; size_of::<B::Outputs>()];
     for port in B::Outputs::PORTS {
-        if is_transaction_output(B::TRANSACTION_OUTPUTS, port.name) {
+        if has_name(B::TRANSACTION_OUTPUTS, port.name) {
             bytes[port.offset..port.offset + port.size()].fill(0xff);
         }
     }
@@ -104,22 +92,12 @@ pub(super) fn open_bits<B: Block>(
     }
 }
 
-/// The outputs that are accepted: the golden model's, and the DUT's where bits are not compared.
-#[inline]
-pub(super) fn accepted<B: Block>(
-    expected: &B::Outputs,
-    actual: &B::Outputs,
-    open: &B::Outputs,
-) -> B::Outputs {
-    expected.select(actual, open)
-}
-
 /// The outputs whose compared bits are counted.
 pub(super) fn counted_outputs(
     outputs: &'static [Port],
     transaction_outputs: &'static [&'static str],
 ) -> impl Iterator<Item = &'static Port> {
-    outputs.iter().filter(move |port| !is_transaction_output(transaction_outputs, port.name))
+    outputs.iter().filter(move |port| !has_name(transaction_outputs, port.name))
 }
 
 /// The number of bits whose comparisons are counted: none if every bit is always compared.
@@ -129,7 +107,7 @@ pub(super) const fn counted_bits<B: Block>() -> usize {
     }
     let (ports, mut index, mut bits) = (B::Outputs::PORTS, 0, 0);
     while index < ports.len() {
-        if !is_transaction_output(B::TRANSACTION_OUTPUTS, ports[index].name) {
+        if !has_name(B::TRANSACTION_OUTPUTS, ports[index].name) {
             bits += ports[index].width as usize;
         }
         index += 1;

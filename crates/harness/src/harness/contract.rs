@@ -120,7 +120,7 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// A text that reports show and link to.
+/// A text of the block that reports show or commands read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Its path, as named in the block's source.
@@ -188,6 +188,18 @@ pub(crate) const fn is_same(left: &str, right: &str) -> bool {
         index += 1;
     }
     index == left.len() && index == right.len()
+}
+
+/// Whether a name is one of some names, in a constant.
+pub(crate) const fn has_name(names: &[&str], name: &str) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if is_same(names[index], name) {
+            return true;
+        }
+        index += 1;
+    }
+    false
 }
 
 /// The inputs of a cycle in reset; all low if the block has no reset.
@@ -393,6 +405,11 @@ impl RuleSet {
     #[inline]
     pub const fn has(self, rules: Self) -> bool {
         self.0 & rules.0 != 0
+    }
+
+    /// The names of the rules among those of their block, with `+` between them.
+    pub fn names(self, rules: &[Rule]) -> String {
+        self.iter().map(|rule| rules[rule].name).collect::<Vec<_>>().join("+")
     }
 
     /// The indices of the rules, in rising order.

@@ -41,7 +41,7 @@ pub struct Axis {
     /// The quantity that the values classify.
     pub name: &'static str,
     /// The values.
-    #[serde(with = "super::leaked")]
+    #[serde(deserialize_with = "super::leaked::list")]
     pub values: &'static [Value],
 }
 
@@ -111,23 +111,6 @@ macro_rules! covergroups {
             $visible const $place: $crate::harness::Place<{ [$( stringify!($axis) ),+].len() }> =
                 $crate::harness::Place::of($groups, $name);
         )+
-    };
-}
-
-/// A file of waivers: code of the RTL that is unreachable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaiverFile {
-    /// Its name in messages.
-    pub path: &'static str,
-    /// Its text.
-    pub text: &'static str,
-}
-
-/// A [`WaiverFile`] beside the file that names it.
-#[macro_export]
-macro_rules! waivers {
-    ($file:literal) => {
-        $crate::harness::WaiverFile { path: $file, text: include_str!($file) }
     };
 }
 
@@ -351,8 +334,8 @@ pub trait Coverage<B: Block>: Sized {
     const GROUPS: &'static [Covergroup] = &[];
 
     /// The file of unreachable lines, branches and toggles of the RTL, each with its reason
-    /// ([`waivers!`](crate::waivers)). `cosim run --coverage` uses it.
-    const WAIVERS: Option<WaiverFile> = None;
+    /// ([`document!`](crate::document)). `cosim run --coverage` uses it.
+    const WAIVERS: Option<Document> = None;
 
     /// The file that declares the groups, `document!("coverage.rs")`. Reports link each bin to its
     /// declaration.
@@ -454,8 +437,8 @@ macro_rules! coverage {
         impl $crate::harness::Coverage<$block> for $coverage {
             const GROUPS: &'static [$crate::harness::Covergroup] = GROUPS;
             $(
-                const WAIVERS: ::core::option::Option<$crate::harness::WaiverFile> =
-                    ::core::option::Option::Some($crate::waivers!($file));
+                const WAIVERS: ::core::option::Option<$crate::harness::Document> =
+                    ::core::option::Option::Some($crate::document!($file));
             )?
             $(
                 const SOURCE: ::core::option::Option<$crate::harness::Document> =
@@ -537,7 +520,7 @@ impl<B: Block, L: Coverage<B>, R: Coverage<B>> Joined<B, L, R> {
 /// The coverage of the channels of a block, and its own.
 impl<B: Block, L: Coverage<B>, R: Coverage<B>> Coverage<B> for (L, R) {
     const GROUPS: &'static [Covergroup] = Joined::<B, L, R>::GROUPS;
-    const WAIVERS: Option<WaiverFile> = match L::WAIVERS {
+    const WAIVERS: Option<Document> = match L::WAIVERS {
         Some(file) => Some(file),
         None => R::WAIVERS,
     };

@@ -1,11 +1,11 @@
 //! A block as plain data, for code that needs none of its types.
 
-use super::comparison::{Comparison, is_transaction_output};
+use super::comparison::Comparison;
 use super::contract::{
     Block, Document, Environment, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total,
-    power_up_inputs,
+    has_name, power_up_inputs,
 };
-use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, unreachable};
+use super::coverage::{Axis, Coverage, Covergroup, unreachable};
 use super::leaked;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
@@ -33,17 +33,17 @@ pub struct BlockInfo {
     /// [`Block::RTL`] without the linked models.
     pub rtl: BuiltInRtl,
     /// [`Block::PARAMETERS`].
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub parameters: &'static [Parameter],
     /// [`Block::PROFILES`].
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub profiles: &'static [Profile],
     /// [`Block::CASES`].
     pub cases: u64,
     /// [`Block::RESET`].
     pub reset: Option<ResetPin>,
     /// [`Block::CLOCKS`].
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub clocks: &'static [&'static str],
     /// [`Block::EXHAUSTIVE`].
     pub exhaustive: Option<u32>,
@@ -58,7 +58,7 @@ pub struct BlockInfo {
     #[serde(with = "leaked::ports")]
     pub outputs: &'static [Port],
     /// [`Block::TRANSACTION_OUTPUTS`].
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub transaction_outputs: &'static [&'static str],
     /// [`Environment::TIED`].
     pub tied: Vec<(&'static str, &'static str)>,
@@ -67,12 +67,12 @@ pub struct BlockInfo {
     /// [`Golden::HAS_DONT_CARES`].
     pub has_dont_cares: bool,
     /// [`Golden::RULES`].
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub rules: &'static [Rule],
     /// [`Coverage::GROUPS`].
     pub groups: Vec<GroupInfo>,
     /// [`Coverage::WAIVERS`].
-    pub waivers: Option<WaiverFile>,
+    pub waivers: Option<Document>,
     /// [`Coverage::SOURCE`].
     pub groups_source: Option<Document>,
     /// [`Block::SPECIFICATION`].
@@ -164,7 +164,7 @@ pub struct GroupInfo {
     /// What it counts, and when.
     pub about: &'static str,
     /// The axes; a cross has several.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub axes: &'static [Axis],
 }
 
@@ -217,26 +217,26 @@ pub struct BuiltInRtl {
     /// The 8-bit parameter for the mask of fixes; `None` for a block without errata.
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub sources: &'static [(&'static str, &'static str)],
     /// The files that the RTL reads while it runs, as (name in the RTL, text).
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub data: &'static [(&'static str, &'static [u8])],
     /// The names of the sources on Verilator's command line, in that order. Verilator finds the
     /// others.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub roots: &'static [&'static str],
     /// Macros, as `NAME` or `NAME=VALUE`.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub defines: &'static [&'static str],
     /// Options of Verilator, as in build.rs.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub options: &'static [&'static str],
     /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of
     /// the design.
     pub assertions: Option<(&'static str, &'static str)>,
     /// All parameters of each linked model by name, including the mask.
-    #[serde(with = "leaked::lists")]
+    #[serde(deserialize_with = "leaked::lists")]
     pub embedded: &'static [&'static [(&'static str, u64)]],
 }
 
@@ -311,7 +311,7 @@ impl BlockInfo {
 
     /// How an output is compared.
     pub fn comparison(&self, output: &str) -> Comparison {
-        if is_transaction_output(self.transaction_outputs, output) {
+        if has_name(self.transaction_outputs, output) {
             Comparison::Transactions
         } else if self.has_dont_cares {
             Comparison::DontCare

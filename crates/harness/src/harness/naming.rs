@@ -15,27 +15,27 @@ use verilated::{Field, Port};
 #[serde(bound(deserialize = "'de: 'static"))]
 pub struct Naming {
     /// Valid: while it is high, the payload of its channel is meaningful.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub valid: &'static [&'static str],
     /// Enable: while it is high, a table is accessed at the address beside it.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub enable: &'static [&'static str],
     /// Ready: while it is high, the offer is accepted.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub ready: &'static [&'static str],
     /// The boundaries inside a block that consists of several, in the order of the data path.
     /// Each lists prefixes of port names; the longest matching prefix decides. A port belongs to
     /// the boundary after the part that drives it, also a ready. Ports without a boundary come
     /// last. A simple block has none.
-    #[serde(with = "leaked::lists")]
+    #[serde(deserialize_with = "leaked::lists")]
     pub boundaries: &'static [&'static [&'static str]],
     /// Payload of input channels that the block reads without their valid, as specified. It is
     /// known in every cycle, also in four-value simulation.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub looked_at: &'static [&'static str],
     /// Letters in front of the last word that name the channel, as `aw` in `s_axi_awvalid`. The
     /// words of `valid` and `ready` include them.
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub joined: &'static [&'static str],
 }
 

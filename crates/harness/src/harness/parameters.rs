@@ -114,7 +114,7 @@ pub type Overrides = BTreeMap<String, u64>;
 #[serde(bound(deserialize = "'de: 'static"))]
 pub struct Parameters {
     fixes: u8,
-    #[serde(with = "leaked")]
+    #[serde(deserialize_with = "leaked::list")]
     pub(super) declared: &'static [Parameter],
     values: [u64; Self::CAPACITY],
 }

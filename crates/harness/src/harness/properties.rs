@@ -18,7 +18,7 @@ pub struct Properties {
     /// Codes of the state register that are not states, so the register never holds them.
     pub illegal_states: Vec<&'static str>,
     /// Enables, and the only states in which they are 1. It needs a `Block::STATE_REGISTER`.
-    #[serde(with = "super::leaked::named")]
+    #[serde(deserialize_with = "super::leaked::named")]
     pub enabled: Vec<(&'static str, &'static [&'static str])>,
     /// The golden model's rules as properties of the RTL.
     pub transitions: Vec<TransitionProperty>,
@@ -122,9 +122,7 @@ impl TransitionProperty {
         mut self,
         outputs: impl IntoIterator<Item = (&'static str, V)>,
     ) -> Self {
-        for (name, value) in outputs {
-            self.outputs.push((name, value.into()));
-        }
+        self.outputs.extend(outputs.into_iter().map(|(name, value)| (name, value.into())));
         self
     }
 
@@ -134,9 +132,7 @@ impl TransitionProperty {
         mut self,
         next: impl IntoIterator<Item = (&'static str, V)>,
     ) -> Self {
-        for (name, value) in next {
-            self.next.push((name, value.into()));
-        }
+        self.next.extend(next.into_iter().map(|(name, value)| (name, value.into())));
         self
     }
 }

@@ -3,7 +3,7 @@
 //! the cycle before, and may name others.
 
 use crate::json::MisreadText;
-use crate::value::{Uint, hex_pattern};
+use crate::value::{Uint, hex_pattern, read_digits};
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserializer, Serialize, Serializer};
@@ -276,66 +276,9 @@ impl Visitor<'_> for Digits<'_> {
     }
 }
 
-/// Reads `0x…` into little-endian bytes if it fits `width` bits.
-fn read_digits(text: &str, width: u32, bytes: &mut [u8]) -> Option<()> {
-    let digits = text.strip_prefix("0x")?.as_bytes();
-    if digits.is_empty() || digits.len() > 1024 {
-        return None;
-    }
-    bytes.fill(0);
-    for (index, pair) in digits.rchunks(2).enumerate() {
-        let byte = match *pair {
-            [high, low] => value_of(high)? << 4 | value_of(low)?,
-            [low] => value_of(low)?,
-            _ => return None,
-        };
-        match bytes.get_mut(index) {
-            Some(place) => *place = byte,
-            // Leading zeros.
-            None if byte == 0 => {}
-            None => return None,
-        }
-    }
-    // The bytes are whole words; what is above the port's width must be 0.
-    let (top, used) = ((width / 8) as usize, width % 8);
-    let mut above = bytes.iter().skip(top);
-    let fits = above.next().is_none_or(|byte| byte >> used == 0) && above.all(|byte| *byte == 0);
-    fits.then_some(())
-}
-
-/// The number of a hex digit.
-fn value_of(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).map(|value| value as u8)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{push_digits, read_digits};
-
-    fn bytes_of(text: &str, width: u32) -> Option<Vec<u8>> {
-        // As ports have them: more than one word is whole words.
-        let size = width.div_ceil(8).next_multiple_of(if width > 64 { 4 } else { 1 });
-        let mut bytes = vec![0xff; size as usize];
-        read_digits(text, width, &mut bytes).map(|()| bytes)
-    }
-
-    #[test]
-    fn hex_strings_are_checked_against_the_width() {
-        assert_eq!(bytes_of("0x1ff", 9), Some(vec![0xff, 1]));
-        assert_eq!(bytes_of("0x00001", 1), Some(vec![1]));
-        assert_eq!(bytes_of("0x2fe", 10), Some(vec![0xfe, 2]));
-        assert_eq!(bytes_of("0xFe", 8), Some(vec![0xfe]));
-        assert_eq!(bytes_of("0x000000000000000001", 64), Some(vec![1, 0, 0, 0, 0, 0, 0, 0]));
-        assert_eq!(bytes_of("0x400", 10), None);
-        assert_eq!(bytes_of("0x100", 8), None);
-        let widest = format!("0x1{}", "0".repeat(16));
-        assert_eq!(bytes_of(&widest, 65).map(|bytes| (bytes[8], bytes.len())), Some((1, 12)));
-        assert_eq!(bytes_of(&widest.replace("0x1", "0x2"), 65), None);
-        assert_eq!(bytes_of(&format!("0x1{}", "0".repeat(18)), 65), None);
-        for bad in ["0x2", "0x10", "1", "0x", "0xg", "-0x1", "", "0x\u{e9}"] {
-            assert_eq!(bytes_of(bad, 1), None, "{bad}");
-        }
-    }
+    use super::push_digits;
 
     #[test]
     fn numbers_are_written_in_as_few_digits_as_they_need() {

@@ -12,7 +12,6 @@ use super::stimulus::{Drive, Stimulus};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use verilated::{Error, Pins};
-use zerocopy::IntoBytes;
 
 /// Limit of the cycles of a stimulus.
 const MOST_CYCLES: u64 = 20_000;
@@ -38,15 +37,13 @@ pub fn first_difference<B: Block, D: Dut<B>>(
 ) -> Option<Difference> {
     watch.during(|| {
         let end = match &stimulus.drive {
-            Drive::Traffic(traffic) => side_by_side(
-                &mut Traffic::<B>::new(traffic, parameters),
-                parameters,
-                duts,
-                first,
-                watch,
-            ),
+            Drive::Traffic(traffic) => {
+                let mut source = Traffic::<B>::new(traffic, parameters);
+                side_by_side(&mut source, parameters, duts, first, watch)
+            }
             Drive::Cycles(cycles) => {
-                side_by_side(&mut RawPins::<B>::new(cycles), parameters, duts, first, watch)
+                let mut source = RawPins::<B>::new(cycles);
+                side_by_side(&mut source, parameters, duts, first, watch)
             }
         };
         end.break_value().flatten()
@@ -68,11 +65,7 @@ pub fn first_difference_from_power_on<B: Block, D: Dut<B>>(
             let inputs = B::Inputs::of_bytes(bytes);
             let [one, other] = &mut outputs;
             go_on(cycle, [left.settle(&inputs, one), right.settle(&inputs, other)])?;
-            if let Some(port) = one.first_difference(other) {
-                let values = [one, other].map(|outputs| port.show(outputs.as_bytes()));
-                let port = Some(port.name.to_owned());
-                return ControlFlow::Break(Some(Difference { cycle, port, values }));
-            }
+            compare(cycle, &outputs)?;
             go_on(cycle, [left.edge(), right.edge()])?;
             if !watch.goes_on(cycle + 1) {
                 break;
@@ -100,12 +93,8 @@ fn side_by_side<B: Block, D: Dut<B>>(
         let settled =
             [left.settle(&inputs, &mut outputs[0]), right.settle(&inputs, &mut outputs[1])];
         go_on(cycle, settled)?;
-        if cycle >= first
-            && let Some(port) = outputs[0].first_difference(&outputs[1])
-        {
-            let values = [0, 1].map(|side: usize| port.show(outputs[side].as_bytes()));
-            let port = Some(port.name.to_owned());
-            return ControlFlow::Break(Some(Difference { cycle, port, values }));
+        if cycle >= first {
+            compare(cycle, &outputs)?;
         }
         let decided = golden.cycle(&inputs);
         golden.outputs(&inputs, &decided, &mut expected);
@@ -123,6 +112,16 @@ fn side_by_side<B: Block, D: Dut<B>>(
         }
     }
     ControlFlow::Continue(())
+}
+
+/// Continues if the outputs of both DUTs are equal.
+fn compare<P: Pins>(cycle: u64, outputs: &[P; 2]) -> ControlFlow<Option<Difference>> {
+    let Some(port) = outputs[0].first_difference(&outputs[1]) else {
+        return ControlFlow::Continue(());
+    };
+    let values = outputs.each_ref().map(|outputs| port.show(outputs.as_bytes()));
+    let port = Some(port.name.to_owned());
+    ControlFlow::Break(Some(Difference { cycle, port, values }))
 }
 
 /// Continues if both DUTs do.

@@ -2,6 +2,7 @@
 //! applies.
 
 use super::contract::{Rule, RuleSet};
+use crate::case_table;
 
 /// A row of a [`Table`]. A condition is a bit: a state, a handshake, or the result of a
 /// comparison.
@@ -80,22 +81,8 @@ impl<T: 'static, const COMBINATIONS: usize> Table<T, COMBINATIONS> {
     pub const fn new(rows: &'static [Row<T>]) -> Self {
         assert!(COMBINATIONS.is_power_of_two(), "each condition is a bit");
         RuleSet::can_hold(rows.len());
-        let mut table = Self { rows, index: [0; COMBINATIONS] };
-        let mut conditions = 0;
-        while conditions < COMBINATIONS {
-            let (mut index, mut found) = (0, 0);
-            while index < rows.len() {
-                if rows[index].applies(conditions) {
-                    table.index[conditions] = index as u8;
-                    found += 1;
-                }
-                index += 1;
-            }
-            assert!(found > 0, "a row applies to each combination of conditions");
-            assert!(found < 2, "no two rows apply to one combination of conditions");
-            conditions += 1;
-        }
-        table
+        let index = case_table!(rows, COMBINATIONS, |row, case| row.applies(case), if true);
+        Self { rows, index }
     }
 
     /// The row that applies under these conditions, and its rule. The rules of rows come first in
@@ -215,7 +202,8 @@ macro_rules! case_table {
                 }
                 index += 1;
             }
-            assert!(found == 1 || !$possible, "exactly one row applies to each case");
+            assert!(found > 0 || !$possible, "a row applies to each combination of conditions");
+            assert!(found < 2 || !$possible, "no two rows apply to one combination of conditions");
             $case += 1;
         }
         row_of

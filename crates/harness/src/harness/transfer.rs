@@ -39,7 +39,7 @@ impl Transfer {
 }
 
 /// The name of an identifier.
-fn plain(identifier: &'static str) -> &'static str {
+fn plain(identifier: &str) -> &str {
     identifier.strip_prefix("r#").unwrap_or(identifier)
 }
 
@@ -70,14 +70,10 @@ pub fn in_words(debug: &str) -> String {
     match fields.as_slice() {
         [(_, value)] => (*value).to_owned(),
         fields => {
-            let words = fields.iter().map(|(name, value)| format!("{} {value}", plain_field(name)));
+            let words = fields.iter().map(|(name, value)| format!("{} {value}", plain(name)));
             words.collect::<Vec<_>>().join(", ")
         }
     }
-}
-
-fn plain_field(name: &str) -> &str {
-    name.strip_prefix("r#").unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -62,6 +62,24 @@ impl Verdict {
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::Match | Self::Cancelled)
     }
+
+    /// The difference or the X, if an output shows one.
+    pub fn mismatch(&self) -> Option<&Mismatch> {
+        match self {
+            Self::Mismatch(mismatch) | Self::Unknown(mismatch) => Some(mismatch),
+            _ => None,
+        }
+    }
+
+    /// The cycle of the failure, if it is known.
+    pub fn cycle(&self) -> Option<u64> {
+        match self {
+            Self::Mismatch(mismatch) | Self::Unknown(mismatch) => Some(mismatch.cycle),
+            Self::CheckFailed { cycle, .. } => Some(*cycle),
+            Self::Hang { cycle, .. } | Self::Crashed { cycle, .. } => *cycle,
+            Self::Match | Self::NoGoldenModel | Self::Cancelled => None,
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
@@ -126,13 +144,9 @@ impl Signature {
         let parts: Vec<&str> = match verdict {
             Verdict::Match | Verdict::Cancelled => return None,
             Verdict::NoGoldenModel => vec!["no-golden-model"],
-            Verdict::Mismatch(Mismatch { port, state, differs, .. }) => {
-                what = together(port, differs);
-                vec!["mismatch", &what, state]
-            }
-            Verdict::Unknown(Mismatch { port, state, differs, .. }) => {
-                what = together(port, differs);
-                vec!["unknown", &what, state]
+            Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => {
+                what = together(&mismatch.port, &mismatch.differs);
+                vec![verdict.name(), &what, &mismatch.state]
             }
             Verdict::Hang { state, .. } => vec!["hang", state],
             Verdict::CheckFailed { violation, .. } => vec!["check", &violation.check],
@@ -205,15 +219,9 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// The fingerprint of a failure; `None` if the case did not fail.
     pub fn of(verdict: &Verdict) -> Option<Self> {
-        let rule = match verdict {
-            // If several rules fire at once, their combination is accidental.
-            Verdict::Mismatch(Mismatch { rule, .. }) | Verdict::Unknown(Mismatch { rule, .. })
-                if !rule.contains('+') =>
-            {
-                rule.clone()
-            }
-            _ => String::new(),
-        };
+        let rule = verdict.mismatch().map(|mismatch| mismatch.rule.clone());
+        // If several rules fire at once, their combination is accidental.
+        let rule = rule.filter(|rule| !rule.contains('+')).unwrap_or_default();
         Some(Self { signature: Signature::of(verdict)?, rule })
     }
 }

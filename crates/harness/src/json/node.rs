@@ -7,6 +7,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 use std::fmt::{self, Display};
+use std::iter;
 
 /// A value of a tree.
 #[derive(Clone, Copy)]
@@ -55,12 +56,16 @@ impl de::Error for Wrong {
 }
 
 impl<'de> At<'de> {
-    fn value(self) -> Node {
+    pub(super) fn value(self) -> Node {
         self.tree.nodes[self.node]
     }
 
-    fn text(self, from: usize, end: usize) -> &'de str {
-        &self.tree.text[from..end]
+    /// The string at this node.
+    pub fn text(self) -> Option<&'de str> {
+        match self.value() {
+            Node::Text(from, end) => Some(&self.tree.text[from..end]),
+            _ => None,
+        }
     }
 
     /// Reads a type. An error is at this node, if it is not at one inside.
@@ -76,7 +81,7 @@ impl<'de> At<'de> {
             Node::Unsigned(value) => Unexpected::Unsigned(value),
             Node::Signed(value) => Unexpected::Signed(value),
             Node::Float(value) => Unexpected::Float(value),
-            Node::Text(from, end) => Unexpected::Str(self.text(from, end)),
+            Node::Text(from, end) => Unexpected::Str(&self.tree.text[from..end]),
             Node::List(_) => Unexpected::Seq,
             Node::Object(_) => Unexpected::Map,
         };
@@ -84,8 +89,14 @@ impl<'de> At<'de> {
     }
 
     /// What is inside of a list or an object that ends before this node.
-    fn inside(self, end: usize) -> Inside<'de> {
+    pub fn inside(self, end: usize) -> Inside<'de> {
         Inside { tree: self.tree, next: self.node + 1, end, key: None }
+    }
+
+    /// The keys and values of an object that ends before this node.
+    pub fn fields(self, end: usize) -> impl Iterator<Item = (Self, Self)> {
+        let mut inside = self.inside(end);
+        iter::from_fn(move || Some((inside.next()?, inside.next()?)))
     }
 
     fn number<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -98,9 +109,9 @@ impl<'de> At<'de> {
     }
 
     fn string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        match self.value() {
-            Node::Text(from, end) => visitor.visit_borrowed_str(self.text(from, end)),
-            _ => Err(self.is_not(&visitor)),
+        match self.text() {
+            Some(text) => visitor.visit_borrowed_str(text),
+            None => Err(self.is_not(&visitor)),
         }
     }
 
@@ -108,8 +119,10 @@ impl<'de> At<'de> {
         let Node::List(end) = self.value() else { return Err(self.is_not(&visitor)) };
         let mut inside = self.inside(end);
         let value = visitor.visit_seq(&mut inside)?;
-        inside.check_end()?;
-        Ok(value)
+        match inside.next() {
+            Some(_) => Err(Wrong::custom("a list with fewer elements was expected")),
+            None => Ok(value),
+        }
     }
 
     fn object<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -118,12 +131,28 @@ impl<'de> At<'de> {
         let value = visitor.visit_map(&mut inside);
         value.map_err(|wrong| wrong.at(inside.key.unwrap_or(self.node)))
     }
+
+    fn variant<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        let name = match self.value() {
+            Node::Text(..) => self,
+            // A key and its value.
+            Node::Object(end) if end > self.node + 1 && self.tree.end(self.node + 2) == end => {
+                Self { node: self.node + 1, ..self }
+            }
+            _ => return Err(self.is_not(&visitor)),
+        };
+        visitor.visit_enum(Variant { name, has_value: name.node != self.node })
+    }
+
+    fn newtype<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
+    }
 }
 
-/// Reads each of these kinds with one function.
+/// Reads each of these kinds with one function, whatever a kind tells of its type.
 macro_rules! forward {
-    ($($to:ident: $($name:ident)*;)*) => { $($(
-        fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    ($($to:ident: $($name:ident $(($($told:ty),+))?)*;)*) => { $($(
+        fn $name<V: Visitor<'de>>(self, $($(_: $told,)+)? visitor: V) -> Result<V::Value, Wrong> {
             self.$to(visitor)
         }
     )*)* };
@@ -155,8 +184,12 @@ impl<'de> Deserializer<'de> for At<'de> {
         number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8
             deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64;
         string: deserialize_char deserialize_str deserialize_string deserialize_identifier;
-        list: deserialize_seq;
-        object: deserialize_map;
+        list: deserialize_seq deserialize_tuple(usize)
+            deserialize_tuple_struct(&'static str, usize);
+        object: deserialize_map
+            deserialize_struct(&'static str, &'static [&'static str]);
+        variant: deserialize_enum(&'static str, &'static [&'static str]);
+        newtype: deserialize_newtype_struct(&'static str);
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -164,53 +197,6 @@ impl<'de> Deserializer<'de> for At<'de> {
             Node::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Wrong> {
-        self.list(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        self.list(visitor)
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        self.object(visitor)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        let name = match self.value() {
-            Node::Text(..) => self,
-            // A key and its value.
-            Node::Object(end) if end > self.node + 1 && self.tree.end(self.node + 2) == end => {
-                Self { node: self.node + 1, ..self }
-            }
-            _ => return Err(self.is_not(&visitor)),
-        };
-        visitor.visit_enum(Variant { name, has_value: name.node != self.node })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -223,14 +209,21 @@ impl<'de> Deserializer<'de> for At<'de> {
 /// The key of a field. A number is written as a string.
 struct Key<'de>(At<'de>);
 
-impl Key<'_> {
-    fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        let Node::Text(from, end) = self.0.value() else { return Err(self.0.is_not(&visitor)) };
-        let text = self.0.text(from, end);
+impl<'de> Key<'de> {
+    fn number<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        let text = self.0.text().unwrap_or_default();
         match text.parse::<u64>() {
             Ok(number) if number.to_string() == text => visitor.visit_u64(number),
             _ => Err(self.0.is_not(&visitor)),
         }
+    }
+
+    fn variant<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        self.0.variant(visitor)
+    }
+
+    fn newtype<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
     }
 }
 
@@ -243,23 +236,8 @@ impl<'de> Deserializer<'de> for Key<'de> {
 
     forward! {
         number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64;
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        self.0.deserialize_enum(name, variants, visitor)
+        variant: deserialize_enum(&'static str, &'static [&'static str]);
+        newtype: deserialize_newtype_struct(&'static str);
     }
 
     forward_to_deserialize_any! {
@@ -269,7 +247,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
 }
 
 /// What is left of a list or an object.
-struct Inside<'de> {
+pub struct Inside<'de> {
     tree: &'de Tree,
     next: usize,
     end: usize,
@@ -277,20 +255,15 @@ struct Inside<'de> {
     key: Option<usize>,
 }
 
-impl<'de> Inside<'de> {
+impl<'de> Iterator for Inside<'de> {
+    type Item = At<'de>;
+
     fn next(&mut self) -> Option<At<'de>> {
         let at = At { tree: self.tree, node: self.next };
         (self.next < self.end).then(|| {
             self.next = self.tree.end(self.next);
             at
         })
-    }
-
-    fn check_end(&self) -> Result<(), Wrong> {
-        match self.next < self.end {
-            true => Err(Wrong::custom("a list with fewer elements was expected")),
-            false => Ok(()),
-        }
     }
 }
 

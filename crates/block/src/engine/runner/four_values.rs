@@ -4,7 +4,6 @@
 //! The module of each simulator runs its program.
 
 use crate::driven::DrivenPins;
-use crate::observe::rule_names;
 use crate::words::Words;
 use cosim_harness::harness::{
     self, Blame, Block, BlockInfo, Culprit, Golden, Mismatch, Outcome, Parameters, Profile,
@@ -127,7 +126,7 @@ pub fn outcome(golden: &GoldenSide<'_>, output: &Output) -> Outcome {
         expected,
         actual: first.literal(first.actual),
         state: state.to_owned(),
-        rule: rule_names(golden.info.rules, rules),
+        rule: rules.names(golden.info.rules),
         differs,
     };
     let verdict = match first.is_unknown {

@@ -25,54 +25,63 @@ pub fn size(value: &Value) -> u64 {
     }
 }
 
-/// The children of a value with their names.
-fn children(value: &Value) -> Vec<(String, &Value)> {
-    match value {
-        Value::Array(list) => {
-            list.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
-        }
-        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), value)).collect(),
-        _ => Vec::new(),
+/// A value inside a stimulus.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub value: &'a Value,
+    /// The field of the nearest object; empty if there is none.
+    pub name: &'a str,
+    /// The number of lists around the value.
+    pub lists: usize,
+    /// Whether it is a field of an object, and not an element of a list.
+    pub is_field: bool,
+}
+
+impl Place<'_> {
+    /// Whether it is a list of a depth.
+    pub fn is_list(&self, depth: Depth) -> bool {
+        self.value.is_array() && (self.lists > 0) == (depth == Depth::Inner)
+    }
+
+    /// Whether it is a number or hex string that is not 0.
+    pub fn is_above_zero(&self) -> bool {
+        let is_zero = matches!(self.value.as_u64(), Some(0)) || self.value.as_str() == Some("0x0");
+        (self.value.is_number() || self.value.is_string()) && !is_zero
     }
 }
 
-/// Collects pointers to the lists of a depth. `inside` counts the lists around `value`, which is at
-/// `at`.
-pub fn find_lists(value: &Value, at: String, inside: u32, depth: Depth, found: &mut Vec<String>) {
-    let is_list = value.is_array();
-    if is_list && (inside > 0) == (depth == Depth::Inner) {
-        found.push(at.clone());
-    }
-    for (name, child) in children(value) {
-        find_lists(child, format!("{at}/{name}"), inside + u32::from(is_list), depth, found);
-    }
+/// JSON pointers to the wanted values, each before those inside it.
+pub fn find(value: &Value, wanted: &dyn Fn(Place<'_>) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let whole = Place { value, name: "", lists: 0, is_field: false };
+    find_inside(whole, String::new(), wanted, &mut found);
+    found
 }
 
-/// Collects pointers to numbers and hex strings. `name` is the field of the nearest object.
-pub fn find_values(
-    value: &Value,
+fn find_inside(
+    place: Place<'_>,
     at: String,
-    name: &str,
-    wanted: &dyn Fn(&str) -> bool,
+    wanted: &dyn Fn(Place<'_>) -> bool,
     found: &mut Vec<String>,
 ) {
-    let is_zero = matches!(value.as_u64(), Some(0)) || value.as_str() == Some("0x0");
-    if (value.is_number() || value.is_string()) && !is_zero && wanted(name) {
+    if wanted(place) {
         found.push(at.clone());
     }
-    for (key, child) in children(value) {
-        let name = if value.is_object() { &key } else { name };
-        find_values(child, format!("{at}/{key}"), name, wanted, found);
-    }
-}
-
-/// Collects pointers to numbers, hex strings and booleans.
-pub fn find_leaves(value: &Value, at: String, found: &mut Vec<String>) {
-    if value.is_boolean() || number(value).is_some() {
-        found.push(at.clone());
-    }
-    for (name, child) in children(value) {
-        find_leaves(child, format!("{at}/{name}"), found);
+    let Place { value, name, lists, .. } = place;
+    match value {
+        Value::Array(list) => {
+            for (index, value) in list.iter().enumerate() {
+                let inside = Place { value, name, lists: lists + 1, is_field: false };
+                find_inside(inside, format!("{at}/{index}"), wanted, found);
+            }
+        }
+        Value::Object(map) => {
+            for (name, value) in map {
+                let inside = Place { value, name, lists, is_field: true };
+                find_inside(inside, format!("{at}/{name}"), wanted, found);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -84,25 +93,13 @@ pub fn drawn(value: &Value, width: u32, random: u64) -> Value {
     }
 }
 
-/// Collects pointers to fields of objects that are no lists.
-pub fn find_objects(value: &Value, at: String, found: &mut Vec<String>) {
-    for (name, child) in children(value) {
-        let place = format!("{at}/{name}");
-        if value.is_object() && !child.is_array() {
-            found.push(place.clone());
-        }
-        find_objects(child, place, found);
-    }
-}
-
 /// Candidates for one element that replaces two adjacent ones: either of them, with one number
 /// increased by that of the other, or to the largest 2^n - 1 below that sum.
 pub fn joined(left: &Value, right: &Value, waits: &[&str]) -> Vec<Value> {
     let mut all = Vec::new();
     for (base, other) in [(left, right), (right, left)] {
-        let mut pointers = Vec::new();
-        find_values(base, String::new(), "", &|name| !is_wait(waits, name), &mut pointers);
-        for pointer in pointers {
+        let is_number = |place: Place<'_>| place.is_above_zero() && !is_wait(waits, place.name);
+        for pointer in find(base, &is_number) {
             let number = |value: &Value| value.pointer(&pointer).and_then(number);
             let (Some(base_number), Some(other_number)) = (number(base), number(other)) else {
                 continue;
@@ -164,11 +161,7 @@ mod tests {
     #[test]
     fn lists_are_found_by_their_depth() {
         let value = json!({"packets": [{"units": [1, 2]}], "stalls": []});
-        let find = |depth| {
-            let mut found = Vec::new();
-            find_lists(&value, String::new(), 0, depth, &mut found);
-            found
-        };
+        let find = |depth| find(&value, &|place| place.is_list(depth));
         assert_eq!(find(Depth::Outer), ["/packets", "/stalls"]);
         assert_eq!(find(Depth::Inner), ["/packets/0/units"]);
     }

@@ -67,9 +67,8 @@ fn attempt(search: &mut ShrinkSearch<'_>, candidate: Vec<Vec<u8>>) -> bool {
 /// start.
 fn used(verdict: &Verdict) -> Option<usize> {
     match verdict {
-        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => Some(mismatch.cycle as usize),
-        Verdict::CheckFailed { cycle, .. } => Some(*cycle as usize),
-        _ => None,
+        Verdict::Hang { .. } | Verdict::Crashed { .. } => None,
+        verdict => verdict.cycle().map(|cycle| cycle as usize),
     }
 }
 

@@ -7,10 +7,7 @@
 //! Coarse steps come first. Then it tries random stimuli of the block's scenarios with few packets,
 //! in increasing number, until one fails in the same way. Fine steps come last.
 
-use super::json::{
-    Depth, drawn, find_leaves, find_lists, find_objects, find_values, is_wait, joined, number,
-    size, with_number,
-};
+use super::json::{Depth, drawn, find, is_wait, joined, number, size, with_number};
 use super::{PlainDrive, ShrinkSearch};
 use cosim_base::error::Error;
 use cosim_harness::harness::{CaseRng, case_seed};
@@ -69,8 +66,8 @@ pub fn any(search: &mut ShrinkSearch<'_>) -> Result<Vec<String>, Error> {
     // A vector leaves out fields that a candidate may hold.
     search.typed.replace(search.before_reset, &search.best);
     let PlainDrive::Traffic(json) = search.typed.drive()? else { return Ok(Vec::new()) };
-    let mut pointers = Vec::new();
-    find_leaves(&json, String::new(), &mut pointers);
+    let mut pointers =
+        find(&json, &|place| place.value.is_boolean() || number(place.value).is_some());
     pointers.truncate(DRAWN_NUMBERS);
     pointers.retain(|pointer| is_any(search, &json, pointer));
     Ok(pointers)
@@ -179,9 +176,7 @@ impl ShrinkSearch<'_> {
     }
 
     fn lists_of(&self, depth: Depth) -> Vec<String> {
-        let mut pointers = Vec::new();
-        find_lists(self.json(), String::new(), 0, depth, &mut pointers);
-        pointers
+        find(self.json(), &|place| place.is_list(depth))
     }
 
     fn length(&self, pointer: &str) -> usize {
@@ -382,13 +377,11 @@ impl ShrinkSearch<'_> {
     }
 
     fn values_of(&mut self, wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
-        let mut pointers = Vec::new();
-        if !self.is_over() {
-            let numbers = size(self.json());
-            self.pay(COST_OF_A_NUMBER * numbers);
-            find_values(self.json(), String::new(), "", wanted, &mut pointers);
+        if self.is_over() {
+            return Vec::new();
         }
-        pointers
+        self.pay(COST_OF_A_NUMBER * size(self.json()));
+        find(self.json(), &|place| place.is_above_zero() && wanted(place.name))
     }
 
     /// Lowers numbers: a smaller ring wraps sooner and needs fewer packets. Small numbers are
@@ -447,11 +440,10 @@ impl ShrinkSearch<'_> {
 
     /// Sets optional objects to null. The types reject this for other objects.
     fn options(&mut self) {
-        let mut pointers = Vec::new();
-        if !self.is_over() {
-            find_objects(self.json(), String::new(), &mut pointers);
+        if self.is_over() {
+            return;
         }
-        for pointer in pointers {
+        for pointer in find(self.json(), &|place| place.is_field && !place.value.is_array()) {
             self.clear(&[pointer], |value| *value = Value::Null);
         }
     }

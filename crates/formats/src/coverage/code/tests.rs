@@ -2,7 +2,7 @@ use super::super::{Database, Indices, Run, ScenarioCoverage};
 use super::*;
 use cosim_base::error::Error;
 use cosim_block::points::Points;
-use cosim_harness::harness::WaiverFile;
+use cosim_harness::harness::Document;
 use std::collections::BTreeSet;
 use verilated::Point as Counter;
 use verilated_build::SourceFile;
@@ -153,7 +153,7 @@ fn no_case_counts_twice_and_a_run_without_it_takes_nothing_away() {
 }
 
 fn waivers(text: &'static str) -> Result<Waivers, Error> {
-    Waivers::read(WaiverFile { path: "waivers.toml", text })
+    Waivers::read(Document { path: "waivers.toml", text })
 }
 
 const IF: &str = "[[waiver]]\nfile = 'a.v'\nline = 'line 6'\nnumber = 2\npoint = 'branch if'\nreason = 'never'\n";

@@ -5,7 +5,7 @@
 
 use super::{Code, Kind, Point, Sources};
 use cosim_base::error::{Error, codes};
-use cosim_harness::harness::WaiverFile;
+use cosim_harness::harness::Document;
 use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
@@ -60,8 +60,8 @@ impl Waivers {
     ///
     /// # Errors
     /// [`Error::Input`] if it is malformed.
-    pub fn read(file: WaiverFile) -> Result<Self, Error> {
-        let WaiverFile { path, text } = file;
+    pub fn read(file: Document) -> Result<Self, Error> {
+        let Document { path, text } = file;
         let parsed: Text = toml::from_str(text)
             .map_err(|error| Error::toml(Path::new(path), text, None, &error))?;
         let mut all = Vec::new();

@@ -12,11 +12,7 @@ pub const fn check_outputs(ports: &[Port], known: &[&[&str]]) {
     while port < ports.len() {
         let (mut list, mut is_known) = (0, false);
         while list < known.len() {
-            let mut index = 0;
-            while index < known[list].len() {
-                is_known |= crate::harness::is_same(ports[port].name, known[list][index]);
-                index += 1;
-            }
+            is_known |= crate::harness::has_name(known[list], ports[port].name);
             list += 1;
         }
         if !is_known {
@@ -48,18 +44,11 @@ macro_rules! channel_type {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! channel_field {
-    ($width:literal []) => {
+    ($msb:literal [$($lsb:literal)?]) => {
         <$crate::channels::Width<
-                                                            { $width },
-                                                            { $crate::channels::words($width) },
-                                                            { $width > 64 },
-                                                        > as $crate::channels::FieldOf>::Value
-    };
-    ($msb:literal [$lsb:literal]) => {
-        <$crate::channels::Width<
-            { $msb - $lsb + 1 },
-            { $crate::channels::words($msb - $lsb + 1) },
-            { $msb - $lsb + 1 > 64 },
+            { $msb $(- $lsb + 1)? },
+            { $crate::channels::words($msb $(- $lsb + 1)?) },
+            { $msb $(- $lsb + 1)? > 64 },
         > as $crate::channels::FieldOf>::Value
     };
 }
@@ -68,11 +57,10 @@ macro_rules! channel_field {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! channel_pins {
-    (read $lane:expr, $pins:ident: [$pin:ident] [] $width:literal []) => {
-        $crate::channels::PortBits::read(&$pins.$pin, $width * $lane)
-    };
-    (read $lane:expr, $pins:ident: [$pin:ident] [] $msb:literal [$lsb:literal]) => {
-        $crate::channels::PortBits::read(&$pins.$pin, $lsb + ($msb - $lsb + 1) * $lane)
+    (read $lane:expr, $pins:ident: [$pin:ident] [] $msb:literal [$($lsb:literal)?]) => {
+        $crate::channels::PortBits::read(
+            &$pins.$pin, ($msb $(- $lsb + 1)?) * $lane $(+ $lsb)?,
+        )
     };
     (read $lane:expr, $pins:ident: [] [$($pin:ident)+] $width:literal []) => {
         [$( $crate::channels::PortBits::read(&$pins.$pin, 0) ),+][$lane as usize]
