@@ -4,6 +4,7 @@ use super::{ApbAccess, ApbOperation, ApbPins, ApbSubordinateTraffic, ApbTraffic}
 use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
 use crate::lanes;
+use crate::ports::DriveOptional;
 use crate::target::{Memory, Response, Target};
 use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
@@ -126,18 +127,8 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
         pins.pwrite.set(m, write);
         pins.paddr.set(m, address);
         pins.pwdata.set(m, data);
-        if let Some(pin) = pins.pstrb {
-            pin.set(m, strobe);
-        }
-        if let Some(pin) = pins.pprot {
-            pin.set(m, prot);
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
+        pins.pstrb.set(m, strobe);
+        pins.pprot.set(m, prot);
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -170,11 +161,6 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
         Self { pins, target, stalls, errors, transfer: None, counts: Counts::default() }
     }
 
-    /// The target.
-    pub fn target(&self) -> &T {
-        &self.target
-    }
-
     /// Drives its ports. Outside of the last cycle of a transfer, data and error are noise, as is
     /// ready outside of an access phase.
     #[inline]
@@ -189,13 +175,9 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
                 (data, error) = (word, u64::from(response != Response::Okay));
             }
         }
-        if let Some(pin) = pins.pready {
-            pin.set(s, ready);
-        }
+        pins.pready.set(s, ready);
         pins.prdata.set(s, data);
-        if let Some(pin) = pins.pslverr {
-            pin.set(s, error);
-        }
+        pins.pslverr.set(s, error);
     }
 
     /// Takes the rising edge.

@@ -7,6 +7,7 @@ use super::{
 use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
 use crate::lanes;
+use crate::ports::DriveOptional;
 use crate::target::{Memory, Response, Target};
 use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
@@ -133,15 +134,7 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
         pins.adr.set(m, address);
         // The write data of a read that waits is noise that changes, which the protocol allows.
         pins.write_data.set(m, data);
-        if let Some(pin) = pins.sel {
-            pin.set(m, select);
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
+        pins.sel.set(m, select);
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -197,11 +190,6 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         }
     }
 
-    /// The target.
-    pub fn target(&self) -> &T {
-        &self.target
-    }
-
     /// Drives its ports.
     #[inline]
     pub fn drive(&mut self, in_reset: bool, noise: &mut Noise, s: &mut I) {
@@ -221,15 +209,11 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
             Some(pin) => pin.set(s, error | retry_as_error),
             None => ack |= error | retry_as_error,
         }
-        if let Some(pin) = pins.rty {
-            pin.set(s, retry);
-        }
+        pins.rty.set(s, retry);
         pins.ack.set(s, ack);
         let idle = u64::from(a) << 32 | u64::from(b);
         pins.read_data.set(s, answer.map_or(idle, |answer| answer.data));
-        if let Some(pin) = pins.stall {
-            pin.set(s, u64::from(in_reset || !self.ready.ready()));
-        }
+        pins.stall.set(s, u64::from(in_reset || !self.ready.ready()));
     }
 
     /// Takes the rising edge.
