@@ -4,6 +4,7 @@
 //! The functions below join the names in constants.
 
 use cosim_harness::harness::{Covergroup, Parameters, Violation};
+use std::fmt;
 use verilated::{PinName, Port};
 
 /// The longest joined name, in bytes.
@@ -45,8 +46,14 @@ impl GroupNames {
 
 /// A violation whose message begins with the name of a port, because a block may have several
 /// interfaces.
-pub(crate) fn at(port: PinName, violation: Violation) -> Violation {
-    Violation { message: format!("{port}: {}", violation.message), ..violation }
+#[cold]
+#[inline(never)]
+pub(crate) fn broken<T>(
+    port: PinName,
+    check: &str,
+    message: impl fmt::Display,
+) -> Result<T, Violation> {
+    Err(Violation::new(check, format_args!("{port}: {message}")))
 }
 
 /// The number of groups of all agents.
