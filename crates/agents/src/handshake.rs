@@ -16,7 +16,7 @@ use verilated::{Pin, Pins};
 
 /// The ports of a channel. `T` holds the ports that the transmitter drives, `R` those of the
 /// receiver.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct HandshakePins<T: 'static, R> {
     /// The transmitter offers an item.
     pub valid: Pin<T>,
@@ -29,14 +29,6 @@ pub struct HandshakePins<T: 'static, R> {
     /// The payload, each at most 1024 bits.
     pub payload: &'static [Pin<T>],
 }
-
-impl<T, R> Clone for HandshakePins<T, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, R> Copy for HandshakePins<T, R> {}
 
 impl<T: Pins, R: Pins> HandshakePins<T, R> {
     /// Whether an item is on offer.

@@ -145,6 +145,11 @@ pub enum WishboneTermination {
     Rty,
 }
 
+impl WishboneTermination {
+    /// All, in the order of [`WishbonePins::terminations`].
+    pub(crate) const ALL: [Self; 3] = [Self::Ack, Self::Err, Self::Rty];
+}
+
 impl From<Response> for WishboneTermination {
     fn from(response: Response) -> Self {
         match response {

@@ -192,15 +192,11 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
             None => {
                 let address = pins.first_byte(pins.paddr.get(m));
                 let bytes = pins.bytes();
-                let (data, response) = if self.errors.next() {
-                    (0, Response::Error)
-                } else if pins.pwrite.is_high(m) {
-                    let strobe = pins.pstrb.map_or(0xff, |pin| pin.get(m));
-                    let data = pins.pwdata.get(m);
-                    (0, lanes::write(&mut self.target, address, bytes, data, strobe))
-                } else {
-                    lanes::read(&mut self.target, address, bytes)
-                };
+                let strobe = pins.pstrb.map_or(0xff, |pin| pin.get(m));
+                let write = pins.pwrite.is_high(m).then(|| (pins.pwdata.get(m), strobe));
+                let fails = self.errors.next();
+                let (data, response) =
+                    lanes::access(&mut self.target, fails, address, bytes, write);
                 let has_ready = pins.pready.is_some();
                 let stall = if has_ready { next_delay(&mut self.stalls) } else { 0 };
                 self.transfer = Some((stall, data, response));

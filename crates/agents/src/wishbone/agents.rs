@@ -8,7 +8,7 @@ use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
 use crate::lanes;
 use crate::ports::DriveOptional;
-use crate::target::{Memory, Response, Target};
+use crate::target::{Memory, Target};
 use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
@@ -198,11 +198,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         let answer = self.answers.front().filter(|answer| !in_reset && answer.due <= self.time);
         let is =
             |termination| u64::from(answer.is_some_and(|answer| answer.termination == termination));
-        let (mut ack, error, retry) = (
-            is(WishboneTermination::Ack),
-            is(WishboneTermination::Err),
-            is(WishboneTermination::Rty),
-        );
+        let [mut ack, error, retry] = WishboneTermination::ALL.map(is);
         // Without the port of a termination, the nearest one that exists ends the transfer.
         let retry_as_error = if pins.rty.is_none() { retry } else { 0 };
         match pins.err {
@@ -243,15 +239,10 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
             let bytes = pins.bytes();
             let address = pins.adr.get(m).wrapping_mul(u64::from(pins.address_step));
             let address = address & !u64::from(bytes - 1);
-            let (data, response) = if self.errors.next() {
-                (0, Response::Error)
-            } else if pins.we.is_high(m) {
-                let select = pins.sel.map_or(0xff, |pin| pin.get(m));
-                let data = pins.write_data.get(m);
-                (0, lanes::write(&mut self.target, address, bytes, data, select))
-            } else {
-                lanes::read(&mut self.target, address, bytes)
-            };
+            let select = pins.sel.map_or(0xff, |pin| pin.get(m));
+            let write = pins.we.is_high(m).then(|| (pins.write_data.get(m), select));
+            let fails = self.errors.next();
+            let (data, response) = lanes::access(&mut self.target, fails, address, bytes, write);
             let due = self.time + next_delay(&mut self.delays);
             self.answers.push_back(Answer { due, data, termination: response.into() });
             self.counts.operations += 1;
