@@ -83,10 +83,24 @@ pub trait Agent<'a, I, O>: Sized {
     }
 }
 
+/// From what the traffic of a case is drawn.
+#[derive(Debug)]
+pub struct CasePlan<'a> {
+    /// The number of operations.
+    pub operations: u32,
+    /// The chance of a reset after each operation.
+    pub reset: Percent,
+    /// The random numbers.
+    pub rng: &'a mut CaseRng,
+}
+
 /// The traffic of an agent with the ports `P`.
 pub trait AgentTraffic<P>: Traffic + Default + PartialEq + Eq {
     /// How traffic is drawn.
     type Weights: AgentWeights;
+
+    /// Draws a traffic.
+    fn of_plan(weights: &Self::Weights, pins: &P, plan: CasePlan<'_>) -> Self;
 
     /// Draws a traffic of `operations` operations. `reset` is the chance of a reset after each.
     fn draw(
@@ -95,7 +109,9 @@ pub trait AgentTraffic<P>: Traffic + Default + PartialEq + Eq {
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> Self;
+    ) -> Self {
+        Self::of_plan(weights, pins, CasePlan { operations, reset, rng })
+    }
 
     /// An upper bound of the time without a handshake that the traffic causes, in cycles.
     fn longest_delay(&self) -> u64;
@@ -203,25 +219,33 @@ impl<I, O> Debug for Sampler<I, O> {
 
 /// The reports and the coverage of an agent, in its `impl Agent`, with the names of the inputs and
 /// of the outputs. The agent is on the side of the manager, or on the other one.
-macro_rules! interface_of {
+macro_rules! reports_of {
     (manager $i:ident $o:ident) => {
-        crate::agent::interface_of!(@ manager <Self::Pins as crate::Interface<$i, $o>>::GROUPS, $i $o);
+        crate::agent::reports_of! {
+            manager $i $o, groups <Self::Pins as crate::Interface<$i, $o>>::GROUPS
+        }
     };
     (manager $i:ident $o:ident, groups $groups:expr) => {
-        crate::agent::interface_of!(@ manager $groups, $i $o);
+        crate::agent::reports_of!(@ of_manager $groups, inputs $i, outputs $o, inputs outputs);
     };
     (subordinate $i:ident $o:ident) => {
-        crate::agent::interface_of!(@ subordinate <Self::Pins as crate::Interface<$o, $i>>::GROUPS, $i $o);
+        crate::agent::reports_of! {
+            @ of_subordinate <Self::Pins as crate::Interface<$o, $i>>::GROUPS,
+            inputs $i, outputs $o, outputs inputs
+        }
     };
-    (@ $side:ident $groups:expr, $i:ident $o:ident) => {
+    (
+        @ $sampler:ident $groups:expr, $inputs:ident $i:ident, $outputs:ident $o:ident,
+        $m:ident $s:ident
+    ) => {
         const GROUPS: &'static [cosim_harness::harness::Covergroup] = $groups;
 
         fn transfers(
             pins: &Self::Pins,
-            inputs: &$i,
-            outputs: &$o,
+            $inputs: &$i,
+            $outputs: &$o,
         ) -> Vec<cosim_harness::harness::Transfer> {
-            crate::agent::interface_of!(# $side pins, inputs, outputs)
+            crate::Interface::transfers(pins, $m, $s)
         }
 
         fn sampler(
@@ -229,20 +253,22 @@ macro_rules! interface_of {
             groups: &'static [cosim_harness::harness::Covergroup],
             first: usize,
         ) -> Option<crate::Sampler<$i, $o>> {
-            Some(crate::agent::interface_of!(% $side pins, groups, first))
+            Some(crate::Sampler::$sampler(pins, groups, first))
         }
     };
-    (# manager $pins:ident, $inputs:ident, $outputs:ident) => {
-        crate::Interface::transfers($pins, $inputs, $outputs)
-    };
-    (# subordinate $pins:ident, $inputs:ident, $outputs:ident) => {
-        crate::Interface::transfers($pins, $outputs, $inputs)
-    };
-    (% manager $pins:ident, $groups:ident, $first:ident) => {
-        crate::Sampler::of_manager($pins, $groups, $first)
-    };
-    (% subordinate $pins:ident, $groups:ident, $first:ident) => {
-        crate::Sampler::of_subordinate($pins, $groups, $first)
+}
+pub(crate) use reports_of;
+
+/// What [`reports_of!`] has, and the edge of an agent with `edge`, `is_idle` and `counts`.
+macro_rules! interface_of {
+    ($side:ident $i:ident $o:ident $($groups:tt)*) => {
+        crate::agent::reports_of!($side $i $o $($groups)*);
+
+        #[inline]
+        fn clock(&mut self, in_reset: bool, inputs: &$i, outputs: &$o) -> Progress {
+            let reset = self.edge(in_reset, inputs, outputs);
+            Progress::new(reset, self.is_idle(), self.counts)
+        }
     };
 }
 pub(crate) use interface_of;
@@ -251,13 +277,20 @@ pub(crate) use interface_of;
 /// `clock`.
 macro_rules! subordinate {
     ($agent:ident, $pins:ident, $traffic:ty, $(<$words:ident>,)? |$own:ident| $in_flight:expr) => {
+        impl<I, O, T $(, const $words: usize)?> $agent<'_, I, O, T $(, $words)?> {
+            /// The target.
+            pub fn target(&self) -> &T {
+                &self.target
+            }
+        }
+
         impl<'a, I: Pins, O: Pins, T: Target + Default $(, const $words: usize)?> Agent<'a, I, O>
             for $agent<'a, I, O, T $(, $words)?>
         {
             type Pins = $pins<O, I $(, $words)?>;
             type Traffic = $traffic;
 
-            crate::agent::interface_of!(subordinate I O);
+            crate::agent::reports_of!(subordinate I O);
 
             fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
                 Self::with_target(pins, traffic, T::default())

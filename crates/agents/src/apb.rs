@@ -10,14 +10,14 @@ pub use crate::operations::BusAccess as ApbAccess;
 pub use agents::{ApbManager, ApbSubordinate};
 pub use monitor::{ApbMonitor, ApbTransfer};
 
-use crate::agent::{AgentTraffic, AgentWeights};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights, Errors};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
 use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,11 +149,7 @@ pub struct ApbSubordinateTraffic {
     pub errors: Vec<Uint<16>>,
 }
 
-impl Traffic for ApbSubordinateTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        Ok(())
-    }
-}
+impl Traffic for ApbSubordinateTraffic {}
 
 cosim_harness::weights! {
     /// How a manager draws operations.
@@ -193,13 +189,8 @@ impl AgentWeights for ApbSubordinateWeights {
 impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbTraffic {
     type Weights = ApbWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &ApbPins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &ApbPins<M, S>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, reset, rng } = plan;
         let mut pool = AddressPool::new(&weights.addresses, pins.paddr.width());
         let bus = BusDraw {
             write: weights.write,
@@ -223,13 +214,8 @@ impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbTraffic {
 impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbSubordinateTraffic {
     type Weights = ApbSubordinateWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &ApbPins<M, S>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &ApbPins<M, S>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, rng, .. } = plan;
         let stalls = delays(&weights.latency, operations, rng);
         let errors = Errors::draw(pins.pslverr.is_none(), weights.errors, operations, rng);
         Self { stalls, errors }

@@ -9,7 +9,7 @@ pub use crate::axi4::{
     Axi4SubordinateWeights as AxiLiteSubordinateWeights, AxiResponse, NAMING,
 };
 
-use crate::agent::{AgentTraffic, AgentWeights};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::axi4::{
     Axi4Access, Axi4Beat, Axi4Burst, Axi4Manager, Axi4Monitor, Axi4Operation, Axi4Pins,
     Axi4Subordinate, Axi4Traffic,
@@ -97,13 +97,8 @@ impl AgentWeights for AxiLiteWeights {
 impl<M: Pins, S: Pins> AgentTraffic<AxiLitePins<M, S>> for AxiLiteTraffic {
     type Weights = AxiLiteWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &AxiLitePins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &AxiLitePins<M, S>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, reset, rng } = plan;
         let bits = pins.aw.addr.width().max(pins.ar.addr.width());
         let mut pool = AddressPool::new(&weights.addresses, bits);
         let (has_write, has_read) = (pins.aw.valid.is_present(), pins.ar.valid.is_present());

@@ -11,10 +11,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
+use crate::agent::{Agent, AgentTraffic, AgentWeights, CasePlan, Counts, Progress};
 use crate::scenarios::Pace;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Layout, Noise, Percent, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Layout, Noise, Percent, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,9 +58,14 @@ impl fmt::Display for FieldStep {
     }
 }
 
+/// The struct of the fields of a port, as [`layout!`](cosim_harness::layout) declares it.
+pub trait PortFields: Layout + Clone + fmt::Debug + Default + Eq + 'static {}
+
+impl<T: Layout + Clone + fmt::Debug + Default + Eq + 'static> PortFields for T {}
+
 /// The values of a port, one step after the other. All fields are 0 after the last step. `T` is the
 /// struct of the fields.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "")]
 #[schemars(bound = "", rename = "FieldTraffic")]
 pub struct FieldTraffic<T> {
@@ -79,39 +84,12 @@ impl<T> FieldTraffic<T> {
     }
 }
 
-// Derived implementations would need those of `T`.
-impl<T> Default for FieldTraffic<T> {
-    fn default() -> Self {
-        Self::new(Vec::new())
-    }
-}
-
-impl<T> Clone for FieldTraffic<T> {
-    fn clone(&self) -> Self {
-        Self::new(self.steps.clone())
-    }
-}
-
-impl<T> PartialEq for FieldTraffic<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.steps == other.steps
-    }
-}
-
-impl<T> Eq for FieldTraffic<T> {}
-
-impl<T> fmt::Debug for FieldTraffic<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FieldTraffic").field("steps", &self.steps).finish()
-    }
-}
-
 /// The bits of a field.
 fn place<T: Layout>(name: &str) -> Option<Field> {
     T::FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| *field)
 }
 
-impl<T: Layout> Traffic for FieldTraffic<T> {
+impl<T: PortFields> Traffic for FieldTraffic<T> {
     fn check(&self) -> Result<(), TrafficError> {
         for (index, step) in self.steps.iter().enumerate() {
             let wrong = |path: String, message: String| {
@@ -187,7 +165,7 @@ impl<I, O, T: Layout> FieldDriver<'_, I, O, T> {
     }
 }
 
-impl<'a, I: Pins, O: Pins, T: Layout + 'static> Agent<'a, I, O> for FieldDriver<'a, I, O, T> {
+impl<'a, I: Pins, O: Pins, T: PortFields> Agent<'a, I, O> for FieldDriver<'a, I, O, T> {
     type Pins = Pin<I>;
     type Traffic = FieldTraffic<T>;
 
@@ -223,16 +201,11 @@ impl<'a, I: Pins, O: Pins, T: Layout + 'static> Agent<'a, I, O> for FieldDriver<
     }
 }
 
-impl<I: Pins, T: Layout + 'static> AgentTraffic<Pin<I>> for FieldTraffic<T> {
+impl<I: Pins, T: PortFields> AgentTraffic<Pin<I>> for FieldTraffic<T> {
     type Weights = FieldWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        _: &Pin<I>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, _: &Pin<I>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, rng, .. } = plan;
         let mut step = || {
             let hold_cycles = rng.wait(weights.hold.gap, weights.hold.longest_gap);
             let mut fields = Vec::new();

@@ -1,20 +1,22 @@
 //! A channel with valid and ready and a payload of any ports, beside interfaces with agents. A
 //! block of such channels alone is declared by [`channels!`](cosim_harness::channels).
 
-use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
+pub use crate::items::ItemWeights as HandshakeWeights;
+
+use crate::agent::{Agent, AgentTraffic, CasePlan, Counts, Progress};
+use crate::items::Queue;
 use crate::operations::{check_resets, longest_delay};
-use crate::scenarios::Pace;
 use crate::stream::StreamSinkTraffic;
 use crate::wide::Data;
-use cosim_harness::channels::{Offer, Sink, SourceWeights};
-use cosim_harness::harness::{CaseRng, Noise, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::channels::{Offer, Sink};
+use cosim_harness::harness::{Noise, Traffic, TrafficError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use verilated::{Pin, Pins};
 
 /// The ports of a channel. `T` holds the ports that the transmitter drives, `R` those of the
 /// receiver.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct HandshakePins<T: 'static, R> {
     /// The transmitter offers an item.
     pub valid: Pin<T>,
@@ -27,14 +29,6 @@ pub struct HandshakePins<T: 'static, R> {
     /// The payload, each at most 1024 bits.
     pub payload: &'static [Pin<T>],
 }
-
-impl<T, R> Clone for HandshakePins<T, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, R> Copy for HandshakePins<T, R> {}
 
 impl<T: Pins, R: Pins> HandshakePins<T, R> {
     /// Whether an item is on offer.
@@ -72,30 +66,11 @@ impl Traffic for HandshakeTraffic {
     }
 }
 
-cosim_harness::weights! {
-    /// How a source offers items.
-    pub struct HandshakeWeights {
-        /// Gaps between items.
-        source: SourceWeights = SourceWeights::default(),
-    }
-}
-
-impl AgentWeights for HandshakeWeights {
-    fn paced(self, pace: &Pace) -> Self {
-        Self { source: pace.source.clone() }
-    }
-}
-
 impl<T: Pins, R: Pins> AgentTraffic<HandshakePins<T, R>> for HandshakeTraffic {
     type Weights = HandshakeWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &HandshakePins<T, R>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &HandshakePins<T, R>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, reset, rng } = plan;
         let item = |_| {
             let item = pins.payload.iter().map(|pin| Data::any(pin.width(), rng)).collect();
             weights.source.offer(item, reset, rng)
@@ -112,24 +87,7 @@ impl<T: Pins, R: Pins> AgentTraffic<HandshakePins<T, R>> for HandshakeTraffic {
 #[derive(Debug, Clone)]
 pub struct HandshakeSource<'a, I: 'static, O> {
     pins: HandshakePins<I, O>,
-    rest: &'a [Offer<Vec<Data>>],
-    gap: u64,
-    taken: u64,
-}
-
-impl<I: Pins, O: Pins> HandshakeSource<'_, I, O> {
-    #[inline]
-    fn edge(&mut self, outputs: &O) -> Option<Reset> {
-        if self.gap > 0 {
-            self.gap -= 1;
-            return None;
-        }
-        let (first, rest) = self.rest.split_first().filter(|_| self.pins.is_ready(outputs))?;
-        self.gap = rest.first().map_or(0, |next| next.gap.get());
-        self.rest = rest;
-        self.taken += 1;
-        first.reset
-    }
+    queue: Queue<'a, Vec<Data>>,
 }
 
 impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSource<'a, I, O> {
@@ -137,17 +95,16 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSource<'a, I, O> {
     type Traffic = HandshakeTraffic;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        let gap = traffic.items.first().map_or(0, |first| first.gap.get());
-        Self { pins, rest: &traffic.items, gap, taken: 0 }
+        Self { pins, queue: Queue::of(&traffic.items) }
     }
 
     #[inline]
     fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
         let pins = &self.pins;
-        let item = self.rest.first().filter(|_| !in_reset && self.gap == 0);
+        let item = self.queue.offered().filter(|_| !in_reset);
         pins.valid.set(inputs, u64::from(item.is_some() != pins.is_valid_low));
         for (place, pin) in pins.payload.iter().enumerate() {
-            match item.and_then(|item| item.item.get(place)) {
+            match item.and_then(|item| item.get(place)) {
                 Some(value) => pin.set_words(inputs, &value.0),
                 None => pin.set_words(inputs, &Data::noise(pin.width(), noise).0),
             }
@@ -156,14 +113,16 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSource<'a, I, O> {
 
     #[inline]
     fn clock(&mut self, in_reset: bool, _: &I, outputs: &O) -> Progress {
-        let reset = if in_reset { None } else { self.edge(outputs) };
-        let counts = Counts { handshakes: self.taken, operations: self.taken };
-        Progress::new(reset, self.rest.is_empty(), counts)
+        let is_open = self.queue.offered().is_none() || self.pins.is_ready(outputs);
+        if !in_reset && is_open {
+            self.queue.start();
+        }
+        self.queue.progress(false)
     }
 
     fn in_flight(&self) -> Option<String> {
-        let left = self.rest.len();
-        (left > 0).then(|| match self.gap {
+        let left = self.queue.left();
+        (left > 0).then(|| match self.queue.gap {
             0 => format!("offers an item, {} more to come", left - 1),
             gap => format!("idle for {gap} more cycles, {left} items to come"),
         })

@@ -1,10 +1,10 @@
 //! An input without a protocol.
 
-use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
+use crate::agent::{Agent, AgentTraffic, AgentWeights, CasePlan, Counts, Progress};
 use crate::scenarios::Pace;
 use crate::wide::Data;
 use cosim_harness::channels::{LONGEST_SETTING, SETTINGS, Setting, SettingsOf};
-use cosim_harness::harness::{CaseRng, Noise, Percent, Traffic, TrafficError};
+use cosim_harness::harness::{Noise, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -46,10 +46,10 @@ impl AgentWeights for InputWeights {
 impl<I: Pins> AgentTraffic<Pin<I>> for InputTraffic {
     type Weights = InputWeights;
 
-    fn draw(weights: &Self::Weights, pin: &Pin<I>, _: u32, _: Percent, rng: &mut CaseRng) -> Self {
+    fn of_plan(weights: &Self::Weights, pin: &Pin<I>, plan: CasePlan<'_>) -> Self {
         let setting = |_| Setting {
-            cycles: Uint::new(rng.random_range(1..=weights.longest.get().max(1))),
-            inputs: Data::any(pin.width(), rng),
+            cycles: Uint::new(plan.rng.random_range(1..=weights.longest.get().max(1))),
+            inputs: Data::any(pin.width(), plan.rng),
         };
         Self { settings: (0..weights.settings.get()).map(setting).collect() }
     }

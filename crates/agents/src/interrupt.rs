@@ -15,11 +15,11 @@ mod monitor;
 pub use agents::{InterruptSink, InterruptSource};
 pub use monitor::InterruptMonitor;
 
-use crate::agent::{AgentTraffic, AgentWeights};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::operations::{check_resets, delays, longest, longest_delay, operation, wrong};
 use crate::scenarios::Pace;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -116,11 +116,7 @@ pub struct InterruptSinkTraffic {
     pub delays: Vec<Uint<12>>,
 }
 
-impl Traffic for InterruptSinkTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        Ok(())
-    }
-}
+impl Traffic for InterruptSinkTraffic {}
 
 cosim_harness::weights! {
     /// How a source draws interrupts.
@@ -155,13 +151,8 @@ impl AgentWeights for InterruptSinkWeights {
 impl<D: Pins, R: Pins> AgentTraffic<InterruptPins<D, R>> for InterruptTraffic {
     type Weights = InterruptWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &InterruptPins<D, R>,
-        interrupts: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &InterruptPins<D, R>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations: interrupts, reset, rng } = plan;
         let width = pins.irq.width().min(64);
         let mut interrupt = || {
             let offer = weights.source.offer((), reset, rng);
@@ -181,14 +172,8 @@ impl<D: Pins, R: Pins> AgentTraffic<InterruptPins<D, R>> for InterruptTraffic {
 impl<P> AgentTraffic<P> for InterruptSinkTraffic {
     type Weights = InterruptSinkWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        _: &P,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        Self { delays: delays(&weights.latency, operations, rng) }
+    fn of_plan(weights: &Self::Weights, _: &P, plan: CasePlan<'_>) -> Self {
+        Self { delays: delays(&weights.latency, plan.operations, plan.rng) }
     }
 
     fn longest_delay(&self) -> u64 {

@@ -1,10 +1,10 @@
 //! A traffic for agents of your own: items, each after its gap.
 
-use crate::agent::{AgentTraffic, AgentWeights, Counts, Progress};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan, Counts, Progress};
 use crate::operations::{check_resets, longest_delay};
 use crate::scenarios::Pace;
 use cosim_harness::channels::{Offer, SourceWeights};
-use cosim_harness::harness::{CaseRng, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{CaseRng, Reset, Traffic, TrafficError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -59,13 +59,8 @@ impl AgentWeights for ItemWeights {
 impl<P, T: Item> AgentTraffic<P> for Items<T> {
     type Weights = ItemWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        _: &P,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, _: &P, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, reset, rng } = plan;
         let item = |_| {
             let item = T::draw(rng);
             weights.source.offer(item, reset, rng)
@@ -83,16 +78,27 @@ impl<P, T: Item> AgentTraffic<P> for Items<T> {
 pub struct Queue<'a, T> {
     rest: &'a [Offer<T>],
     /// Remaining cycles until the next item may start.
-    gap: u64,
+    pub(crate) gap: u64,
     taken: u64,
     reset: Option<Reset>,
 }
 
-impl<'a, T: Item> Queue<'a, T> {
+impl<'a, T> Queue<'a, T> {
     /// The queue at the beginning of a traffic.
     pub fn new(traffic: &'a Items<T>) -> Self {
-        let gap = traffic.items.first().map_or(0, |first| first.gap.get());
-        Self { rest: &traffic.items, gap, taken: 0, reset: None }
+        Self::of(&traffic.items)
+    }
+
+    /// The queue of these items.
+    pub(crate) fn of(rest: &'a [Offer<T>]) -> Self {
+        let gap = rest.first().map_or(0, |first| first.gap.get());
+        Self { rest, gap, taken: 0, reset: None }
+    }
+
+    /// The item that may start in this cycle.
+    #[inline]
+    pub(crate) fn offered(&self) -> Option<&'a T> {
+        self.rest.first().filter(|_| self.gap == 0).map(|first| &first.item)
     }
 
     /// Takes the edge of a cycle in which the agent can start an item. Returns it when its gap is

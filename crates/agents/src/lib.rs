@@ -64,7 +64,8 @@ mod wide;
 pub mod wishbone;
 
 pub use agent::{
-    Agent, AgentTraffic, AgentWeights, Counts, Interface, Progress, Sampler, longest_delay,
+    Agent, AgentTraffic, AgentWeights, CasePlan, Counts, Interface, Progress, Sampler,
+    longest_delay,
 };
 pub use channel::{AddressWeights, Readiness, ReadyWeights};
 pub use inputs::{InputDriver, InputTraffic, InputWeights};

@@ -16,14 +16,14 @@ mod monitor;
 pub use agents::{MemoryPortManager, MemoryPortSubordinate};
 pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};
 
-use crate::agent::{AgentTraffic, AgentWeights};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights};
 use crate::operations::{check_resets, longest_delay, operation};
 use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -207,11 +207,7 @@ impl Traffic for MemoryPortTraffic {
 #[serde(deny_unknown_fields)]
 pub struct MemoryPortSubordinateTraffic {}
 
-impl Traffic for MemoryPortSubordinateTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        Ok(())
-    }
-}
+impl Traffic for MemoryPortSubordinateTraffic {}
 
 cosim_harness::weights! {
     /// How a manager draws operations.
@@ -245,13 +241,8 @@ impl AgentWeights for MemoryPortSubordinateWeights {
 impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic {
     type Weights = MemoryPortWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &MemoryPortPins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &MemoryPortPins<M, S>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, reset, rng } = plan;
         let mut pool =
             AddressPool::new(&weights.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
         let mut operation = || {
@@ -278,13 +269,7 @@ impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic 
 impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortSubordinateTraffic {
     type Weights = MemoryPortSubordinateWeights;
 
-    fn draw(
-        _: &Self::Weights,
-        _: &MemoryPortPins<M, S>,
-        _: u32,
-        _: Percent,
-        _: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(_: &Self::Weights, _: &MemoryPortPins<M, S>, _: CasePlan<'_>) -> Self {
         Self {}
     }
 

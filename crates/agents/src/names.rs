@@ -4,6 +4,7 @@
 //! The functions below join the names in constants.
 
 use cosim_harness::harness::{Covergroup, Parameters, Violation};
+use std::fmt;
 use verilated::{PinName, Port};
 
 /// The longest joined name, in bytes.
@@ -19,19 +20,10 @@ pub struct GroupNames {
 impl GroupNames {
     const fn join(agent: &str, group: &str) -> Self {
         let (agent, group) = (agent.as_bytes(), group.as_bytes());
-        assert!(agent.len() + 1 + group.len() <= LONGEST, "the name of an agent is too long");
-        let (mut bytes, mut length) = ([0; LONGEST], 0);
-        while length < agent.len() {
-            bytes[length] = agent[length];
-            length += 1;
-        }
-        bytes[length] = b' ';
-        length += 1;
-        let mut index = 0;
-        while index < group.len() {
-            bytes[length] = group[index];
-            (index, length) = (index + 1, length + 1);
-        }
+        let (mut bytes, length) = ([b' '; LONGEST], agent.len() + 1 + group.len());
+        assert!(length <= LONGEST, "the name of an agent is too long");
+        bytes.split_at_mut(agent.len()).0.copy_from_slice(agent);
+        bytes.split_at_mut(length).0.split_at_mut(agent.len() + 1).1.copy_from_slice(group);
         Self { bytes, length }
     }
 
@@ -45,8 +37,14 @@ impl GroupNames {
 
 /// A violation whose message begins with the name of a port, because a block may have several
 /// interfaces.
-pub(crate) fn at(port: PinName, violation: Violation) -> Violation {
-    Violation { message: format!("{port}: {}", violation.message), ..violation }
+#[cold]
+#[inline(never)]
+pub(crate) fn broken<T>(
+    port: PinName,
+    check: &str,
+    message: impl fmt::Display,
+) -> Result<T, Violation> {
+    Err(Violation::new(check, format_args!("{port}: {message}")))
 }
 
 /// The number of groups of all agents.

@@ -295,6 +295,31 @@ impl<'a> Finder<'a> {
 /// A port that may be missing.
 pub type Optional<P> = Option<Pin<P>>;
 
+/// Drives a port that may be missing.
+pub(crate) trait DriveOptional<P> {
+    /// Drives the port with a number, if it exists.
+    fn set(self, pins: &mut P, value: u64);
+
+    /// Drives the port with words, if it exists.
+    fn set_words(self, pins: &mut P, words: &[u32]);
+}
+
+impl<P: Pins> DriveOptional<P> for Optional<P> {
+    #[inline]
+    fn set(self, pins: &mut P, value: u64) {
+        if let Some(pin) = self {
+            pin.set(pins, value);
+        }
+    }
+
+    #[inline]
+    fn set_words(self, pins: &mut P, words: &[u32]) {
+        if let Some(pin) = self {
+            pin.set_words(pins, words);
+        }
+    }
+}
+
 /// The ports of a protocol, in one list: `PORTS`, and the struct with a [`Pin`] for each. A line
 /// has the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it,
 /// `bit` if it has one bit, its names, and what it is for. Other fields follow in `with`, with

@@ -9,7 +9,7 @@ mod monitor;
 pub use agents::{StreamSink, StreamSource};
 pub use monitor::StreamMonitor;
 
-use crate::agent::{AgentTraffic, AgentWeights};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{Readiness, ReadyWeights};
 use crate::operations::{check_resets, wrong};
 use crate::ports::{Optional, Ports, interface_pins};
@@ -223,11 +223,7 @@ pub struct StreamSinkTraffic {
     pub ready: Readiness,
 }
 
-impl Traffic for StreamSinkTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        Ok(())
-    }
-}
+impl Traffic for StreamSinkTraffic {}
 
 cosim_harness::weights! {
     /// How a transmitter sends packets.
@@ -270,13 +266,8 @@ impl<T: Pins, R: Pins> AgentTraffic<StreamPins<T, R>> for StreamTraffic {
     type Weights = StreamWeights;
 
     /// Draws packets of about `beats` beats. The last packet is complete.
-    fn draw(
-        weights: &Self::Weights,
-        pins: &StreamPins<T, R>,
-        beats: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &StreamPins<T, R>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations: beats, reset, rng } = plan;
         let mut traffic = StreamTraffic::default();
         while (traffic.beats.len() as u32) < beats {
             let length = weights.beats.draw(rng).min(u64::from(beats));
@@ -303,14 +294,8 @@ impl<T: Pins, R: Pins> AgentTraffic<StreamPins<T, R>> for StreamTraffic {
 impl<P> AgentTraffic<P> for StreamSinkTraffic {
     type Weights = StreamSinkWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        _: &P,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        Self { ready: weights.ready.draw(operations, rng) }
+    fn of_plan(weights: &Self::Weights, _: &P, plan: CasePlan<'_>) -> Self {
+        Self { ready: weights.ready.draw(plan.operations, plan.rng) }
     }
 
     fn longest_delay(&self) -> u64 {

@@ -12,7 +12,7 @@ pub use crate::operations::BusAccess as WishboneAccess;
 pub use agents::{WishboneManager, WishboneSubordinate};
 pub use monitor::{WishboneMonitor, WishboneTransfer};
 
-use crate::agent::{AgentTraffic, AgentWeights};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
 use crate::ports::{Optional, Ports, interface_pins};
@@ -20,7 +20,7 @@ use crate::scenarios::Pace;
 use crate::target::Response;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,6 +145,11 @@ pub enum WishboneTermination {
     Rty,
 }
 
+impl WishboneTermination {
+    /// All, in the order of [`WishbonePins::terminations`].
+    pub(crate) const ALL: [Self; 3] = [Self::Ack, Self::Err, Self::Rty];
+}
+
 impl From<Response> for WishboneTermination {
     fn from(response: Response) -> Self {
         match response {
@@ -205,11 +210,7 @@ pub struct WishboneSubordinateTraffic {
     pub errors: Vec<Uint<16>>,
 }
 
-impl Traffic for WishboneSubordinateTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        Ok(())
-    }
-}
+impl Traffic for WishboneSubordinateTraffic {}
 
 cosim_harness::weights! {
     /// How a manager draws operations.
@@ -255,13 +256,8 @@ impl AgentWeights for WishboneSubordinateWeights {
 impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
     type Weights = WishboneWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &WishbonePins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &WishbonePins<M, S>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, reset, rng } = plan;
         let mut pool = AddressPool::new(&weights.addresses, pins.adr.width());
         let bus = BusDraw {
             write: weights.write,
@@ -286,13 +282,8 @@ impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
 impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneSubordinateTraffic {
     type Weights = WishboneSubordinateWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &WishbonePins<M, S>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &WishbonePins<M, S>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, rng, .. } = plan;
         let delays = delays(&weights.latency, operations, rng);
         let ready = weights.ready.draw(operations, rng);
         let errors = Errors::draw(pins.err.is_none(), weights.errors, operations, rng);

@@ -4,6 +4,7 @@ use super::{ApbAccess, ApbOperation, ApbPins, ApbSubordinateTraffic, ApbTraffic}
 use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
 use crate::lanes;
+use crate::ports::DriveOptional;
 use crate::target::{Memory, Response, Target};
 use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
@@ -126,18 +127,8 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
         pins.pwrite.set(m, write);
         pins.paddr.set(m, address);
         pins.pwdata.set(m, data);
-        if let Some(pin) = pins.pstrb {
-            pin.set(m, strobe);
-        }
-        if let Some(pin) = pins.pprot {
-            pin.set(m, prot);
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
+        pins.pstrb.set(m, strobe);
+        pins.pprot.set(m, prot);
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -170,11 +161,6 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
         Self { pins, target, stalls, errors, transfer: None, counts: Counts::default() }
     }
 
-    /// The target.
-    pub fn target(&self) -> &T {
-        &self.target
-    }
-
     /// Drives its ports. Outside of the last cycle of a transfer, data and error are noise, as is
     /// ready outside of an access phase.
     #[inline]
@@ -189,13 +175,9 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
                 (data, error) = (word, u64::from(response != Response::Okay));
             }
         }
-        if let Some(pin) = pins.pready {
-            pin.set(s, ready);
-        }
+        pins.pready.set(s, ready);
         pins.prdata.set(s, data);
-        if let Some(pin) = pins.pslverr {
-            pin.set(s, error);
-        }
+        pins.pslverr.set(s, error);
     }
 
     /// Takes the rising edge.
@@ -210,15 +192,11 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
             None => {
                 let address = pins.first_byte(pins.paddr.get(m));
                 let bytes = pins.bytes();
-                let (data, response) = if self.errors.next() {
-                    (0, Response::Error)
-                } else if pins.pwrite.is_high(m) {
-                    let strobe = pins.pstrb.map_or(0xff, |pin| pin.get(m));
-                    let data = pins.pwdata.get(m);
-                    (0, lanes::write(&mut self.target, address, bytes, data, strobe))
-                } else {
-                    lanes::read(&mut self.target, address, bytes)
-                };
+                let strobe = pins.pstrb.map_or(0xff, |pin| pin.get(m));
+                let write = pins.pwrite.is_high(m).then(|| (pins.pwdata.get(m), strobe));
+                let fails = self.errors.next();
+                let (data, response) =
+                    lanes::access(&mut self.target, fails, address, bytes, write);
                 let has_ready = pins.pready.is_some();
                 let stall = if has_ready { next_delay(&mut self.stalls) } else { 0 };
                 self.transfer = Some((stall, data, response));

@@ -3,7 +3,7 @@
 use super::ApbPins;
 use crate::agent::Interface;
 use crate::memory_check::MemoryCheck;
-use crate::names::at;
+use crate::names::broken;
 use crate::transfer::transfer;
 use cosim_harness::channels::{STALL, cycles_index};
 use cosim_harness::harness::{Covergroup, Transfer, Violation};
@@ -126,29 +126,19 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         s: &S,
     ) -> Result<Option<ApbTransfer>, Violation> {
         let port = self.pins.psel.name();
-        self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
-    }
-
-    #[inline]
-    fn check_cycle(
-        &mut self,
-        in_reset: bool,
-        m: &M,
-        s: &S,
-    ) -> Result<Option<ApbTransfer>, Violation> {
         let pins = &self.pins;
         let (select, enable) = (pins.psel.is_high(m), pins.penable.is_high(m));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         if in_reset {
             self.dropped = self.open.take().filter(|open| open.is_write);
             if was_reset && select {
-                return Err(Violation::new(Self::SELECT_IN_RESET, "psel is high in reset"));
+                return broken(port, Self::SELECT_IN_RESET, "psel is high in reset");
             }
             return Ok(None);
         }
         if enable && !select && self.open.is_none() {
             let message = "penable is high while psel is low";
-            return Err(Violation::new(Self::ENABLE_WITHOUT_SELECT, message));
+            return broken(port, Self::ENABLE_WITHOUT_SELECT, message);
         }
         if !select && self.open.is_none() {
             return Ok(None);
@@ -163,11 +153,11 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         let Some((open, is_access)) = self.open.map(|open| (open, self.is_access)) else {
             if enable {
                 let message = "penable is high in the first cycle of a transfer";
-                return Err(Violation::new(Self::NO_SETUP, message));
+                return broken(port, Self::NO_SETUP, message);
             }
             if !request.is_write && request.strobe != 0 {
                 let message = format_args!("pstrb is {:#x} in a read", request.strobe);
-                return Err(Violation::new(Self::STROBE_IN_READ, message));
+                return broken(port, Self::STROBE_IN_READ, message);
             }
             (self.open, self.is_access) = (Some(request), false);
             return Ok(None);
@@ -175,9 +165,22 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         if !(select && enable) {
             let check = if is_access { Self::WITHDRAWN } else { Self::NO_ACCESS };
             let message = format_args!("{open:x?}: psel is {select}, penable is {enable}");
-            return Err(Violation::new(check, message));
+            return broken(port, check, message);
         }
-        self.check_held(&open, &request)?;
+        let changed = if open.address != request.address {
+            Some(Self::ADDRESS_HELD)
+        } else if open.is_write != request.is_write {
+            Some(Self::WRITE_HELD)
+        } else if open.is_write && open.data != request.data {
+            Some(Self::DATA_HELD)
+        } else if open.strobe != request.strobe {
+            Some(Self::STROBE_HELD)
+        } else {
+            (open.prot != request.prot).then_some(Self::PROT_HELD)
+        };
+        if let Some(check) = changed {
+            return broken(port, check, format_args!("{open:x?} becomes {request:x?}"));
+        }
         self.is_access = true;
         let complete = self.pins.complete(m, s);
         if complete.is_some() {
@@ -186,38 +189,15 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         Ok(complete)
     }
 
-    #[inline]
-    fn check_held(&self, open: &Request, now: &Request) -> Result<(), Violation> {
-        let check = if open.address != now.address {
-            Self::ADDRESS_HELD
-        } else if open.is_write != now.is_write {
-            Self::WRITE_HELD
-        } else if open.is_write && open.data != now.data {
-            Self::DATA_HELD
-        } else if open.strobe != now.strobe {
-            Self::STROBE_HELD
-        } else if open.prot != now.prot {
-            Self::PROT_HELD
-        } else {
-            return Ok(());
-        };
-        Err(Violation::new(check, format_args!("{open:x?} becomes {now:x?}")))
-    }
-
     /// Checks the end of the case.
     ///
     /// # Errors
     /// If a transfer is not complete.
     pub fn finish(&self) -> Result<(), Violation> {
         let port = self.pins.psel.name();
-        self.check_end().map_err(|violation| at(port, violation))
-    }
-
-    #[inline]
-    fn check_end(&self) -> Result<(), Violation> {
         match &self.open {
             None => Ok(()),
-            Some(open) => Err(Violation::new(Self::NOT_COMPLETE, format_args!("{open:x?}"))),
+            Some(open) => broken(port, Self::NOT_COMPLETE, format_args!("{open:x?}")),
         }
     }
 }

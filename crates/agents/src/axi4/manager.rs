@@ -2,11 +2,12 @@
 
 use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic};
 use crate::agent::{Agent, AgentTraffic, Counts, Progress, interface_of};
+use crate::ports::DriveOptional;
 use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
 use std::collections::VecDeque;
-use verilated::{Pin, Pins};
+use verilated::Pins;
 
 /// A write or read that was started, and the cycle from which on a part of it is offered.
 type Due<'a, const WORDS: usize> = (&'a Axi4Operation<WORDS>, u64);
@@ -117,21 +118,16 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
         }
         channel.valid.set(m, u64::from(operation.is_some()));
         channel.addr.set(m, addr);
-        let mut set = |pin: Option<Pin<M>>, value| {
-            if let Some(pin) = pin {
-                pin.set(m, value);
-            }
-        };
-        set(channel.id, id);
-        set(channel.len, len);
-        set(channel.size, size);
-        set(channel.burst, burst);
-        set(channel.lock, lock);
-        set(channel.cache, cache);
-        set(channel.prot, prot);
-        set(channel.qos, qos);
-        set(channel.region, values[3] >> 8);
-        set(channel.user, values[4]);
+        channel.id.set(m, id);
+        channel.len.set(m, len);
+        channel.size.set(m, size);
+        channel.burst.set(m, burst);
+        channel.lock.set(m, lock);
+        channel.cache.set(m, cache);
+        channel.prot.set(m, prot);
+        channel.qos.set(m, qos);
+        channel.region.set(m, values[3] >> 8);
+        channel.user.set(m, values[4]);
     }
 
     #[inline]
@@ -230,18 +226,10 @@ where
         }
         pins.wvalid.set(m, u64::from(w.is_some()));
         pins.wdata.set_words(m, &data.0);
-        if let Some(pin) = pins.wstrb {
-            pin.set_words(m, &strobe.0);
-        }
+        pins.wstrb.set_words(m, &strobe.0);
         pins.wlast.set(m, last);
         pins.bready.set(m, u64::from(!in_reset && self.bready.ready()));
         pins.rready.set(m, u64::from(!in_reset && self.rready.ready()));
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {

@@ -1,12 +1,13 @@
 //! The rules of AXI4 and AXI4-Lite.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::names::at;
+use crate::names::broken;
 use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::channels::{Monitor, Protocol};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
-use verilated::{Pin, Pins};
+use std::fmt;
+use verilated::{Pin, PinName, Pins};
 
 /// A beat of a write, with its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,90 +94,13 @@ pub struct Axi4Monitor<M, S, const WORDS: usize = 32> {
     beats: VecDeque<Axi4WriteBeat<WORDS>>,
 }
 
-/// The names of the rules, as checks have them.
-#[derive(Debug, Clone, Copy)]
-struct Rules {
-    aw: Protocol,
-    w: Protocol,
-    ar: Protocol,
-    b: Protocol,
-    r: Protocol,
-    w_last: &'static str,
-    w_strobe: &'static str,
-    w_missing: &'static str,
-    b_without_write: &'static str,
-    b_exokay: &'static str,
-    b_missing: &'static str,
-    r_without_read: &'static str,
-    r_last: &'static str,
-    r_exokay: &'static str,
-    r_missing: &'static str,
-    addresses: [AddressRules; 2],
-}
-
-/// The names of the rules of an address channel.
-#[derive(Debug, Clone, Copy)]
-struct AddressRules {
-    burst: &'static str,
-    size: &'static str,
-    fixed_length: &'static str,
-    wrap_length: &'static str,
-    wrap_alignment: &'static str,
-    boundary: &'static str,
-    exclusive: &'static str,
-    cache: &'static str,
-}
-
 /// The names with the prefix of a protocol.
 macro_rules! names {
     ($protocol:literal: $($name:literal)+) => { &[$(concat!($protocol, "-", $name)),+] };
 }
 
-macro_rules! rules {
-    ($protocol:literal) => {
-        Rules {
-            aw: rules!($protocol, "aw", Some(concat!($protocol, "-awvalid-after-reset"))),
-            w: rules!($protocol, "w", Some(concat!($protocol, "-wvalid-after-reset"))),
-            ar: rules!($protocol, "ar", Some(concat!($protocol, "-arvalid-after-reset"))),
-            b: rules!($protocol, "b", None),
-            r: rules!($protocol, "r", None),
-            w_last: concat!($protocol, "-w-last"),
-            w_strobe: concat!($protocol, "-w-strobe"),
-            w_missing: concat!($protocol, "-w-missing"),
-            b_without_write: concat!($protocol, "-b-without-write"),
-            b_exokay: concat!($protocol, "-b-exokay"),
-            b_missing: concat!($protocol, "-b-missing"),
-            r_without_read: concat!($protocol, "-r-without-read"),
-            r_last: concat!($protocol, "-r-last"),
-            r_exokay: concat!($protocol, "-r-exokay"),
-            r_missing: concat!($protocol, "-r-missing"),
-            addresses: [rules!(address "aw"), rules!(address "ar")],
-        }
-    };
-    ($protocol:literal, $channel:literal, $after_reset:expr) => {
-        Protocol {
-            valid_held: Some(concat!($protocol, "-", $channel, "valid-held")),
-            item_held: Some(concat!($protocol, "-", $channel, "-payload-held")),
-            quiet_in_reset: Some(concat!($protocol, "-", $channel, "valid-in-reset")),
-            quiet_after_reset: $after_reset,
-        }
-    };
-    (address $channel:literal) => {
-        AddressRules {
-            burst: concat!("axi4-", $channel, "-burst-reserved"),
-            size: concat!("axi4-", $channel, "-size"),
-            fixed_length: concat!("axi4-", $channel, "-fixed-length"),
-            wrap_length: concat!("axi4-", $channel, "-wrap-length"),
-            wrap_alignment: concat!("axi4-", $channel, "-wrap-alignment"),
-            boundary: concat!("axi4-", $channel, "-4k-boundary"),
-            exclusive: concat!("axi4-", $channel, "-exclusive"),
-            cache: concat!("axi4-", $channel, "-cache-reserved"),
-        }
-    };
-}
-
 macro_rules! manager_checks {
-    ($protocol:literal $(, $more:literal)*) => {
+    ($protocol:literal $($more:literal)*) => {
         names!(
             $protocol: "awvalid-held" "aw-payload-held" "awvalid-in-reset" "awvalid-after-reset"
             "wvalid-held" "w-payload-held" "wvalid-in-reset" "wvalid-after-reset"
@@ -187,7 +111,7 @@ macro_rules! manager_checks {
 }
 
 macro_rules! subordinate_checks {
-    ($protocol:literal $(, $more:literal)*) => {
+    ($protocol:literal $($more:literal)*) => {
         names!(
             $protocol: "bvalid-held" "b-payload-held" "bvalid-in-reset"
             "rvalid-held" "r-payload-held" "rvalid-in-reset"
@@ -197,39 +121,28 @@ macro_rules! subordinate_checks {
     };
 }
 
-impl AddressRules {
-    /// Checks an address.
-    #[inline]
-    fn check(&self, address: &Axi4Address, bus: u32) -> Result<(), Violation> {
-        let beats = address.beats();
-        let aligned = address.address & !((1 << address.size) - 1);
-        let end = aligned % 4096 + (u64::from(beats) << address.size);
-        let check = if address.burst > 2 {
-            self.burst
-        } else if 1 << address.size > bus {
-            self.size
-        } else if address.burst == 0 && beats > 16 {
-            self.fixed_length
-        } else if address.burst == 2 && ![2, 4, 8, 16].contains(&beats) {
-            self.wrap_length
-        } else if address.burst == 2 && aligned != address.address {
-            self.wrap_alignment
-        } else if address.burst == 1 && end > 4096 {
-            self.boundary
-        } else if address.lock != 0 {
-            self.exclusive
-        } else if address.cache & 0b10 == 0 && address.cache & 0b1100 != 0 {
-            self.cache
-        } else {
-            return Ok(());
-        };
-        Err(Violation::new(check, format_args!("{address}, cache {:#x}", address.cache)))
+/// The rule of both address channels that an address breaks.
+#[inline]
+fn broken_rule(address: &Axi4Address, bus: u32) -> Option<&'static str> {
+    let beats = address.beats();
+    let aligned = address.address & !((1 << address.size) - 1);
+    let end = aligned % 4096 + (u64::from(beats) << address.size);
+    let is_reserved = address.cache & 0b10 == 0 && address.cache & 0b1100 != 0;
+    match address.burst {
+        3.. => Some("burst-reserved"),
+        _ if 1 << address.size > bus => Some("size"),
+        0 if beats > 16 => Some("fixed-length"),
+        2 if ![2, 4, 8, 16].contains(&beats) => Some("wrap-length"),
+        2 if aligned != address.address => Some("wrap-alignment"),
+        1 if end > 4096 => Some("4k-boundary"),
+        _ if address.lock != 0 => Some("exclusive"),
+        _ => is_reserved.then_some("cache-reserved"),
     }
 }
 
 impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     const IS_LITE: bool = Axi4Pins::<M, S, WORDS>::IS_LITE;
-    const RULES: Rules = if Self::IS_LITE { rules!("axi-lite") } else { rules!("axi4") };
+    const PROTOCOL: &'static str = if Self::IS_LITE { "axi-lite" } else { "axi4" };
 
     /// The checks that a manager can break. AXI4-Lite has those of the channels.
     ///
@@ -258,26 +171,11 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     pub const MANAGER_CHECKS: &'static [&'static str] = match Self::IS_LITE {
         true => manager_checks!("axi-lite"),
         false => manager_checks!(
-            "axi4",
-            "w-missing",
-            "w-last",
-            "w-strobe",
-            "aw-burst-reserved",
-            "aw-size",
-            "aw-fixed-length",
-            "aw-wrap-length",
-            "aw-wrap-alignment",
-            "aw-4k-boundary",
-            "aw-exclusive",
-            "aw-cache-reserved",
-            "ar-burst-reserved",
-            "ar-size",
-            "ar-fixed-length",
-            "ar-wrap-length",
-            "ar-wrap-alignment",
-            "ar-4k-boundary",
-            "ar-exclusive",
-            "ar-cache-reserved"
+            "axi4" "w-missing" "w-last" "w-strobe"
+            "aw-burst-reserved" "aw-size" "aw-fixed-length" "aw-wrap-length"
+            "aw-wrap-alignment" "aw-4k-boundary" "aw-exclusive" "aw-cache-reserved"
+            "ar-burst-reserved" "ar-size" "ar-fixed-length" "ar-wrap-length"
+            "ar-wrap-alignment" "ar-4k-boundary" "ar-exclusive" "ar-cache-reserved"
         ),
     };
 
@@ -299,19 +197,43 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     ///   structure").
     pub const SUBORDINATE_CHECKS: &'static [&'static str] = match Self::IS_LITE {
         true => subordinate_checks!("axi-lite"),
-        false => subordinate_checks!("axi4", "r-last"),
+        false => subordinate_checks!("axi4" "r-last"),
     };
+
+    /// The check with this name behind the name of the protocol.
+    fn check(name: &str) -> Option<&'static str> {
+        let name = format!("{}-{name}", Self::PROTOCOL);
+        let all = Self::MANAGER_CHECKS.iter().chain(Self::SUBORDINATE_CHECKS);
+        all.copied().find(|check| *check == name)
+    }
+
+    /// A violation of the check with this name behind the name of the protocol.
+    #[cold]
+    fn broken<T>(port: PinName, name: &str, message: impl fmt::Display) -> Result<T, Violation> {
+        broken(port, Self::check(name).unwrap_or(name), message)
+    }
+
+    /// A monitor of a channel, with the checks that there are for it.
+    fn channel<T: Copy + PartialEq + fmt::Debug>(name: &str, valid: PinName) -> Monitor<T> {
+        let protocol = Protocol {
+            valid_held: Self::check(&format!("{name}valid-held")),
+            item_held: Self::check(&format!("{name}-payload-held")),
+            quiet_in_reset: Self::check(&format!("{name}valid-in-reset")),
+            quiet_after_reset: Self::check(&format!("{name}valid-after-reset")),
+        };
+        Monitor::of_port(protocol, valid)
+    }
 
     /// A monitor of an idle interface.
     pub fn new(pins: Axi4Pins<M, S, WORDS>) -> Self {
         check_bus::<WORDS>(8 * pins.bytes());
         let [aw, w, b, ar, r] = pins.valids();
         Self {
-            aw: Monitor::of_port(Self::RULES.aw, aw),
-            w: Monitor::of_port(Self::RULES.w, w),
-            b: Monitor::of_port(Self::RULES.b, b),
-            ar: Monitor::of_port(Self::RULES.ar, ar),
-            r: Monitor::of_port(Self::RULES.r, r),
+            aw: Self::channel("aw", aw),
+            w: Self::channel("w", w),
+            b: Self::channel("b", b),
+            ar: Self::channel("ar", ar),
+            r: Self::channel("r", r),
             pins,
             data: VecDeque::new(),
             beat: 0,
@@ -374,31 +296,30 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             self.beats.clear();
             return Ok(events);
         }
-        for (channel, address) in [(0, &aw), (1, &ar)] {
-            if let Some(address) = address {
-                let check = Self::RULES.addresses[channel].check(address, pins.bytes());
-                let valid = pins.valids()[3 * channel];
-                check.map_err(|violation| at(valid, violation))?;
+        for (channel, pins, address) in [("aw", &pins.aw, &aw), ("ar", &pins.ar, &ar)] {
+            if let Some(address) = address
+                && let Some(rule) = broken_rule(address, self.pins.bytes())
+            {
+                let message = format_args!("{address}, cache {:#x}", address.cache);
+                return Self::broken(pins.valid.name(), &format!("{channel}-{rule}"), message);
             }
         }
         // The queues hold what was taken in earlier cycles.
         if let Some(response) = b {
-            let check = self.check_b(response);
-            let place = check.map_err(|violation| at(pins.bvalid.name(), violation))?;
+            let place = self.check_b(response)?;
             if b_taken.is_some() {
                 let write = self.writes.remove(place);
                 events.write = write.map(|write| (write.address, response.1));
             }
         }
         if let Some(data) = r {
-            let read = self.read(&data, r_taken.is_some());
-            events.read = read.map_err(|violation| at(pins.rvalid.name(), violation))?;
+            events.read = self.read(&data, r_taken.is_some())?;
         }
         (events.write_start, events.read_start) = (aw_taken, ar_taken);
         self.writes.extend(aw_taken.map(|address| Write { address, is_complete: false }));
         self.reads.extend(ar_taken.map(|address| (address, 0)));
         self.data.extend(w_taken);
-        self.match_data().map_err(|violation| at(pins.wvalid.name(), violation))?;
+        self.match_data()?;
         Ok(events)
     }
 
@@ -413,7 +334,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             let is_last = beat + 1 == burst.beats();
             if data.is_last != is_last {
                 let message = format_args!("wlast is {} in beat {beat} of {burst}", data.is_last);
-                return Err(Violation::new(Self::RULES.w_last, message));
+                return Self::broken(self.pins.wvalid.name(), "w-last", message);
             }
             let lanes = self.pins.lanes(&burst, beat);
             if data.strobe.exceeds(&lanes) {
@@ -421,7 +342,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
                     "{} in beat {beat} of {burst}, which has the lanes {lanes}",
                     data.strobe
                 );
-                return Err(Violation::new(Self::RULES.w_strobe, message));
+                return Self::broken(self.pins.wvalid.name(), "w-strobe", message);
             }
             write.is_complete = is_last;
             self.beat = if is_last { 0 } else { beat + 1 };
@@ -434,13 +355,14 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// The place of the write that a response belongs to.
     #[inline]
     fn check_b(&self, (id, response): (u64, AxiResponse)) -> Result<usize, Violation> {
+        let port = self.pins.bvalid.name();
         let place = self.writes.iter().position(|write| write.address.id == id);
         let Some(place) = place.filter(|place| self.writes[*place].is_complete) else {
             let message = format_args!("no complete write with id {id:#x} waits for a response");
-            return Err(Violation::new(Self::RULES.b_without_write, message));
+            return Self::broken(port, "b-without-write", message);
         };
         if response == AxiResponse::ExOkay {
-            return Err(Violation::new(Self::RULES.b_exokay, format_args!("id {id:#x}")));
+            return Self::broken(port, "b-exokay", format_args!("id {id:#x}"));
         }
         Ok(place)
     }
@@ -453,17 +375,18 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         is_taken: bool,
     ) -> Result<Option<Axi4ReadBeat<WORDS>>, Violation> {
         let ReadData { id, data, response, is_last } = *read;
+        let port = self.pins.rvalid.name();
         let Some(place) = self.reads.iter().position(|(address, _)| address.id == id) else {
             let message = format_args!("no read with id {id:#x} waits for data");
-            return Err(Violation::new(Self::RULES.r_without_read, message));
+            return Self::broken(port, "r-without-read", message);
         };
         let (burst, beat) = self.reads[place];
         if is_last != (beat + 1 == burst.beats()) {
             let message = format_args!("rlast is {is_last} in beat {beat} of {burst}");
-            return Err(Violation::new(Self::RULES.r_last, message));
+            return Self::broken(port, "r-last", message);
         }
         if response == AxiResponse::ExOkay {
-            return Err(Violation::new(Self::RULES.r_exokay, format_args!("id {id:#x}")));
+            return Self::broken(port, "r-exokay", format_args!("id {id:#x}"));
         }
         if !is_taken {
             return Ok(None);
@@ -482,25 +405,24 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// If data or a response is missing.
     pub fn finish(&self) -> Result<(), Violation> {
         let pins = &self.pins;
-        let (w, b, r) = (pins.wvalid.name(), pins.bvalid.name(), pins.rvalid.name());
         // A subordinate of AXI4-Lite that takes one part of a write and never the other one leaves
         // its manager waiting, which the end of the case reports.
         if let Some(data) = self.data.front().filter(|_| !Self::IS_LITE) {
-            let message = format_args!("{w}: {data:x?} has no address");
-            return Err(Violation::new(Self::RULES.w_missing, message));
+            let message = format_args!("{data:x?} has no address");
+            return Self::broken(pins.wvalid.name(), "w-missing", message);
         }
         let mut open = self.writes.iter().filter(|write| !write.is_complete);
         if let Some(write) = open.next().filter(|_| !Self::IS_LITE) {
-            let message = format_args!("{w}: {} has {} beats", write.address, self.beat);
-            return Err(Violation::new(Self::RULES.w_missing, message));
+            let message = format_args!("{} has {} beats", write.address, self.beat);
+            return Self::broken(pins.wvalid.name(), "w-missing", message);
         }
         if let Some(write) = self.writes.iter().find(|write| write.is_complete) {
-            let message = format_args!("{}: {} has no response", b, write.address);
-            return Err(Violation::new(Self::RULES.b_missing, message));
+            let message = format_args!("{} has no response", write.address);
+            return Self::broken(pins.bvalid.name(), "b-missing", message);
         }
         if let Some((address, beats)) = self.reads.front() {
-            let message = format_args!("{}: {address} has {beats} beats", r);
-            return Err(Violation::new(Self::RULES.r_missing, message));
+            let message = format_args!("{address} has {beats} beats");
+            return Self::broken(pins.rvalid.name(), "r-missing", message);
         }
         Ok(())
     }

@@ -1,14 +1,15 @@
 //! The subordinate: it answers a manager DUT from a target.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, subordinate};
+use crate::agent::{Agent, AgentTraffic, AgentWeights, CasePlan, Counts, Progress, subordinate};
 use crate::channel::{Errors, Readiness, ReadyWeights, next_delay};
 use crate::operations::{delays, longest};
+use crate::ports::DriveOptional;
 use crate::scenarios::Pace;
 use crate::target::{Access, Memory, Response, Target};
 use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::channels::{Sink, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Noise, Percent, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Noise, Percent, Traffic};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,11 +48,7 @@ pub struct Axi4SubordinateTraffic {
     pub interleave: bool,
 }
 
-impl Traffic for Axi4SubordinateTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        Ok(())
-    }
-}
+impl Traffic for Axi4SubordinateTraffic {}
 
 cosim_harness::weights! {
     /// How a subordinate stalls and answers.
@@ -174,11 +171,6 @@ impl<'a, I: Pins, O: Pins, T: Target, const WORDS: usize> Axi4Subordinate<'a, I,
         }
     }
 
-    /// The target.
-    pub fn target(&self) -> &T {
-        &self.target
-    }
-
     /// The first response that is due, and that no response of its ID precedes.
     #[inline]
     fn choose_write(&self) -> Option<usize> {
@@ -279,24 +271,16 @@ impl<'a, I: Pins, O: Pins, T: Target, const WORDS: usize> Axi4Subordinate<'a, I,
         pins.ar.ready.set(s, u64::from(!in_reset && self.arready.ready()));
         let write = self.offered_write.and_then(|place| self.writes.get(place));
         pins.bvalid.set(s, u64::from(write.is_some()));
-        if let Some(pin) = pins.bid {
-            pin.set(s, write.map_or(id, |write| write.id));
-        }
-        if let Some(pin) = pins.bresp {
-            pin.set(s, write.map_or(code, |write| write.response.code()));
-        }
+        pins.bid.set(s, write.map_or(id, |write| write.id));
+        pins.bresp.set(s, write.map_or(code, |write| write.response.code()));
         let read = self.offered_read;
         let answer = read.and_then(|offer| self.reads.get(offer.place));
         pins.rvalid.set(s, u64::from(answer.is_some()));
         pins.rdata.set_words(s, &read.map_or(idle, |offer| offer.data).0);
         let is_last = |answer: &ReadAnswer| u64::from(answer.beat + 1 == answer.address.beats());
         pins.rlast.set(s, answer.map_or(code >> 2, is_last));
-        if let Some(pin) = pins.rid {
-            pin.set(s, answer.map_or(id, |answer| answer.address.id));
-        }
-        if let Some(pin) = pins.rresp {
-            pin.set(s, read.map_or(code >> 3, |offer| offer.response.code()));
-        }
+        pins.rid.set(s, answer.map_or(id, |answer| answer.address.id));
+        pins.rresp.set(s, read.map_or(code >> 3, |offer| offer.response.code()));
     }
 
     /// Takes the rising edge.
@@ -383,13 +367,8 @@ impl<M: Pins, S: Pins, const WORDS: usize> AgentTraffic<Axi4Pins<M, S, WORDS>>
 {
     type Weights = Axi4SubordinateWeights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Axi4Pins<M, S, WORDS>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &Axi4Pins<M, S, WORDS>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, rng, .. } = plan;
         let is_lite = Axi4Pins::<M, S, WORDS>::IS_LITE;
         let beats = if is_lite { 1 } else { 4 };
         Axi4SubordinateTraffic {

@@ -1,7 +1,7 @@
 //! The operations of an AXI4 manager, and how they are drawn.
 
 use super::{Axi4Address, Axi4Burst, Axi4Pins};
-use crate::agent::{AgentTraffic, AgentWeights};
+use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
 use crate::operations::{check_resets, longest_delay, operation, wrong};
 use crate::scenarios::Pace;
@@ -273,13 +273,8 @@ impl AgentWeights for Axi4Weights {
 impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4Traffic {
     type Weights = Axi4Weights;
 
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Axi4Pins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
+    fn of_plan(weights: &Self::Weights, pins: &Axi4Pins<M, S>, plan: CasePlan<'_>) -> Self {
+        let CasePlan { operations, reset, rng } = plan;
         let mut pool = AddressPool::new(&weights.addresses, pins.address().addr.width());
         let operations: Vec<_> =
             (0..operations).map(|_| weights.operation(pins, &mut pool, reset, rng)).collect();

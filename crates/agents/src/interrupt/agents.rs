@@ -84,12 +84,6 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
         self.pins.irq.set(inputs, if in_reset { 0 } else { self.lines });
     }
 
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
-    }
-
     fn in_flight(&self) -> Option<String> {
         let (lines, left) = (self.lines, self.rest.len());
         (!self.is_idle()).then(|| format!("lines {lines:#x}, {left} interrupts to come"))
@@ -164,12 +158,6 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
             let line = self.next.filter(|(_, delay)| *delay == 0).map_or(0, |(line, _)| line);
             pin.set(inputs, if in_reset { 0 } else { line });
         }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {

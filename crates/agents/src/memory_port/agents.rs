@@ -5,6 +5,7 @@ use super::{
     MemoryPortTraffic,
 };
 use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
+use crate::ports::DriveOptional;
 use crate::target::{Access, Memory, Target};
 use crate::wide::{Data, Lanes, Wide, check_bus};
 use cosim_harness::harness::{Noise, Reset};
@@ -93,28 +94,12 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for MemoryPortManager<'a, M, S> {
             None if pins.en.is_none() => write = 0,
             None => {}
         }
-        if let Some(en) = pins.en {
-            en.set(m, u64::from(operation.is_some()));
-        }
+        pins.en.set(m, u64::from(operation.is_some()));
         pins.addr.set(m, address);
-        if let Some(pin) = pins.we {
-            pin.set(m, write);
-        }
-        if let Some(pin) = pins.re {
-            pin.set(m, u64::from((operation.is_some() || pins.en.is_some()) && write == 0));
-        }
-        if let Some(pin) = pins.be {
-            pin.set_words(m, &lanes.0);
-        }
-        if let Some(pin) = pins.wdata {
-            pin.set_words(m, &data.0);
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
+        pins.we.set(m, write);
+        pins.re.set(m, u64::from((operation.is_some() || pins.en.is_some()) && write == 0));
+        pins.be.set_words(m, &lanes.0);
+        pins.wdata.set_words(m, &data.0);
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -151,11 +136,6 @@ impl<'a, I: Pins, O: Pins, T: Target> MemoryPortSubordinate<'a, I, O, T> {
         assert!(pins.latency > 0, "the latency of this memory is at least one cycle");
         let (reads, counts) = (VecDeque::new(), Counts::default());
         Self { pins, target, time: 0, reads, counts, traffic: PhantomData }
-    }
-
-    /// The target.
-    pub fn target(&self) -> &T {
-        &self.target
     }
 
     /// Drives its ports.

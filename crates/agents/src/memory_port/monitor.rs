@@ -3,7 +3,7 @@
 use super::MemoryPortPins;
 use crate::agent::Interface;
 use crate::memory_check::MemoryCheck;
-use crate::names::at;
+use crate::names::broken;
 use crate::transfer::transfer;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::{GAP, cycles_index};
@@ -94,11 +94,6 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     #[inline]
     pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
         let port = self.pins.en.unwrap_or(self.pins.addr).name();
-        self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
-    }
-
-    #[inline]
-    fn check_cycle(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
         let now = self.time;
         self.time += 1;
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
@@ -108,7 +103,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             self.words.clear();
             self.reads.clear();
             if was_reset && access.is_some() && self.pins.is_quiet_when_idle() {
-                return Err(Violation::new(Self::ENABLE_IN_RESET, "en is high in reset"));
+                return broken(port, Self::ENABLE_IN_RESET, "en is high in reset");
             }
             access = None;
         }
@@ -116,7 +111,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             let address = access.address;
             if address >= self.pins.depth {
                 let message = format_args!("{address:#x}, expected below {:#x}", self.pins.depth);
-                return Err(Violation::new(Self::ADDRESS_RANGE, message));
+                return broken(port, Self::ADDRESS_RANGE, message);
             }
             if access.is_write {
                 if self.is_memory {
@@ -129,9 +124,16 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             }
         }
         let read = match self.reads.front() {
-            Some((due, address, expected)) if *due == now => {
+            Some((due, address, (expected, known))) if *due == now => {
                 let data = Wide(self.pins.rdata.words(s));
-                self.check(*address, expected, &data)?;
+                let is_wrong =
+                    |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
+                if let Some(lane) = (0..self.pins.bytes()).find(is_wrong) {
+                    let message = format_args!(
+                        "{data} from {address:#x}, expected {expected}: byte {lane} differs"
+                    );
+                    return broken(port, Self::READ_DATA, message);
+                }
                 let lanes = Lanes::ones(self.pins.bytes());
                 Some(MemoryPortAccess { is_write: false, address: *address, data, lanes })
             }
@@ -150,23 +152,6 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
         for lane in (0..self.pins.bytes()).filter(|lane| access.lanes.bit(*lane)) {
             word.set_byte(lane, access.data.byte(lane));
             known.0[lane as usize / 32] |= 1 << (lane % 32);
-        }
-    }
-
-    #[inline]
-    fn check(
-        &self,
-        address: u64,
-        (expected, known): &(Data, Lanes),
-        data: &Data,
-    ) -> Result<(), Violation> {
-        let is_wrong = |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
-        match (0..self.pins.bytes()).find(is_wrong) {
-            None => Ok(()),
-            Some(lane) => Err(Violation::new(
-                Self::READ_DATA,
-                format_args!("{data} from {address:#x}, expected {expected}: byte {lane} differs"),
-            )),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::{StreamBeat, StreamPins, StreamSinkTraffic, StreamTraffic};
 use crate::agent::{Agent, Counts, Progress, interface_of};
+use crate::ports::DriveOptional;
 use crate::wide::{Wide, check_bus};
 use cosim_harness::channels::{Sink, Source};
 use cosim_harness::harness::{Noise, Reset};
-use verilated::{Pin, Pins};
+use verilated::Pins;
 
 /// Sends beats to a receiving DUT, each after its gap. `tvalid` is low in reset and in the first
 /// cycle after it (IHI 0051, "Reset").
@@ -17,6 +18,7 @@ pub struct StreamSource<'a, I, O> {
     was_reset: bool,
     /// Whether a beat is on offer in this cycle.
     offers: bool,
+    counts: Counts,
 }
 
 impl<'a, I: Pins, O: Pins> StreamSource<'a, I, O> {
@@ -28,18 +30,16 @@ impl<'a, I: Pins, O: Pins> StreamSource<'a, I, O> {
         if !is_open {
             return None;
         }
-        self.source.clock(self.pins.is_ready(outputs)).and_then(|offer| offer.reset)
+        let offer = self.source.clock(self.pins.is_ready(outputs));
+        let taken = self.source.taken();
+        self.counts = Counts { handshakes: taken, operations: taken };
+        offer.and_then(|offer| offer.reset)
     }
 
     /// Whether all operations are complete and nothing is pending.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.source.left() == 0
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        Counts { handshakes: self.source.taken(), operations: self.source.taken() }
     }
 }
 
@@ -51,7 +51,8 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         check_bus::<32>(8 * pins.lanes());
-        Self { pins, source: Source::new(&traffic.beats), was_reset: true, offers: false }
+        let (source, counts) = (Source::new(&traffic.beats), Counts::default());
+        Self { pins, source, was_reset: true, offers: false, counts }
     }
 
     #[inline]
@@ -63,25 +64,14 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
         let lanes: [u32; 4] = noise.words();
         let idle = || Wide::noise(8 * pins.lanes(), noise);
         let data = beat.as_ref().map_or_else(idle, |beat| beat.data).0;
-        let mut set = |pin: &Option<Pin<I>>, words: &[u32]| {
-            if let Some(pin) = pin {
-                pin.set_words(inputs, words);
-            }
-        };
-        set(&pins.tdata, &data);
-        set(&pins.tkeep, beat.as_ref().map_or(&lanes, |beat| &beat.keep.0));
-        set(&pins.tstrb, beat.as_ref().map_or(&lanes, |beat| &beat.strb.0));
-        set(&pins.tuser, beat.as_ref().map_or(&lanes, |beat| &beat.user.0));
+        pins.tdata.set_words(inputs, &data);
+        pins.tkeep.set_words(inputs, beat.as_ref().map_or(&lanes, |beat| &beat.keep.0));
+        pins.tstrb.set_words(inputs, beat.as_ref().map_or(&lanes, |beat| &beat.strb.0));
+        pins.tuser.set_words(inputs, beat.as_ref().map_or(&lanes, |beat| &beat.user.0));
         let number = |value: u64| [value as u32];
-        set(&pins.tlast, &beat.map_or([lanes[0]], |beat| number(u64::from(beat.last))));
-        set(&pins.tid, &beat.map_or([lanes[1]], |beat| number(beat.id.get())));
-        set(&pins.tdest, &beat.map_or([lanes[2]], |beat| number(beat.dest.get())));
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts())
+        pins.tlast.set_words(inputs, &beat.map_or([lanes[0]], |beat| number(u64::from(beat.last))));
+        pins.tid.set_words(inputs, &beat.map_or([lanes[1]], |beat| number(beat.id.get())));
+        pins.tdest.set_words(inputs, &beat.map_or([lanes[2]], |beat| number(beat.dest.get())));
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -99,9 +89,9 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
 pub struct StreamSink<'a, I, O> {
     pins: StreamPins<O, I>,
     ready: Sink<'a>,
-    taken: u64,
     /// Whether a beat was on offer in the cycle before.
     offered: bool,
+    counts: Counts,
 }
 
 impl<'a, I: Pins, O: Pins> StreamSink<'a, I, O> {
@@ -114,7 +104,7 @@ impl<'a, I: Pins, O: Pins> StreamSink<'a, I, O> {
         }
         self.offered = self.pins.tvalid.is_high(outputs);
         let taken = self.ready.take(self.offered, self.pins.is_ready(inputs));
-        self.taken += u64::from(taken);
+        self.counts.handshakes += u64::from(taken);
         None
     }
 
@@ -122,11 +112,6 @@ impl<'a, I: Pins, O: Pins> StreamSink<'a, I, O> {
     #[inline]
     pub fn is_idle(&self) -> bool {
         !self.offered
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        Counts { handshakes: self.taken, operations: 0 }
     }
 }
 
@@ -137,23 +122,16 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
     interface_of!(subordinate I O);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self { pins, ready: traffic.ready.sink(), taken: 0, offered: false }
+        Self { pins, ready: traffic.ready.sink(), offered: false, counts: Counts::default() }
     }
 
     #[inline]
     fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
-        if let Some(pin) = self.pins.tready {
-            pin.set(inputs, u64::from(!in_reset && self.ready.ready()));
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts())
+        self.pins.tready.set(inputs, u64::from(!in_reset && self.ready.ready()));
     }
 
     fn in_flight(&self) -> Option<String> {
-        (!self.is_idle()).then(|| format!("took {} beats, stalls or takes the next", self.taken))
+        let taken = self.counts.handshakes;
+        (!self.is_idle()).then(|| format!("took {taken} beats, stalls or takes the next"))
     }
 }

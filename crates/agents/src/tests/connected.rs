@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::agent::{Agent, AgentTraffic, AgentWeights};
-use crate::apb::{ApbManager, ApbSubordinate, ApbSubordinateTraffic, ApbTransfer};
+use crate::apb::{ApbManager, ApbSubordinate, ApbTransfer};
 use crate::axi_lite::{
     AxiLiteAccess, AxiLiteManager, AxiLiteSubordinate, AxiLiteTraffic, AxiLiteWeights, AxiResponse,
 };
@@ -30,11 +30,66 @@ use cosim_harness::value::Uint;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// The agents of a protocol with the pins of its module, what is drawn for them, and the test that
+/// they run with any pins of the DUT. `T` is the target of a subordinate that has one.
+macro_rules! agents {
+    ($manager:ident, $subordinate:ident $(<$target:ident>)?, [$($pins:ident),+]) => {
+        type Manager<'a> = $manager<'a, M, S>;
+        type Subordinate<'a $(, $target = crate::Memory)?> = $subordinate<'a, S, M $(, $target)?>;
+        type Drawn = (
+            <Manager<'static> as Agent<'static, M, S>>::Traffic,
+            <Subordinate<'static> as Agent<'static, S, M>>::Traffic,
+        );
+
+        #[test]
+        fn agents_run_with_any_pins_of_the_dut() {
+            for pins in [$($pins),+] {
+                let (traffic, answers): Drawn = drawn(&pins, 1, &Default::default(), 5);
+                runs_with_any_outputs::<M, S, Manager<'_>>(pins, &traffic);
+                runs_with_any_outputs::<S, M, Subordinate<'_>>(pins, &answers);
+            }
+        }
+    };
+}
+
+/// The run of a bus, and the test that it moves the right data. The closure gives the bytes from an
+/// address to the next one.
+macro_rules! bus {
+    ($monitor:ident, $pins:ident, $transfer:ident, |$own:ident| $step:expr, [$($all:ident),+]) => {
+        /// The transfers, and the cycles.
+        fn run<T: Target + Default>(pins: $pins<M, S>, drawn: &Drawn) -> (Vec<$transfer>, u64) {
+            let (mut monitor, mut transfers) = ($monitor::new(pins), Vec::new());
+            let observe = |in_reset, m: &_, s: &_| {
+                transfers.extend(monitor.observe(in_reset, m, s)?);
+                Ok(())
+            };
+            let cycles = connect::<M, S, Manager<'_>, Subordinate<'_, T>>(pins, drawn, observe);
+            monitor.finish().unwrap();
+            (transfers, cycles)
+        }
+
+        #[test]
+        fn random_traffic_reads_what_was_written() {
+            for (seed, $own) in (0..100).flat_map(|seed| [$((seed, $all)),+]) {
+                let drawn: Drawn = drawn(&$own, seed, &Default::default(), reset_of(seed));
+                let (transfers, _) = run::<crate::Memory>($own, &drawn);
+                if reset_of(seed) == 0 {
+                    assert_eq!(transfers.len(), drawn.0.operations.len());
+                    let mut memory = MemoryCheck::new("data");
+                    for (transfer, operation) in transfers.iter().zip(&drawn.0.operations) {
+                        compare(&mut memory, &operation.access, $step, transfer.data);
+                    }
+                }
+            }
+        }
+    };
+}
+
 /// Connects a manager and a subordinate until both are idle. `observe` sees each cycle. Returns
 /// the cycles until the manager is idle.
 fn connect<'a, M: Pins, S: Pins, A: Agent<'a, M, S>, B: Agent<'a, S, M, Pins = A::Pins>>(
     pins: A::Pins,
-    (traffic, answers): (&'a A::Traffic, &'a B::Traffic),
+    (traffic, answers): &'a (A::Traffic, B::Traffic),
     mut observe: impl FnMut(bool, &M, &S) -> Result<(), Violation>,
 ) -> u64 {
     let (mut manager, mut subordinate) = (A::new(pins, traffic), B::new(pins, answers));
@@ -113,7 +168,7 @@ mod axi4 {
     use super::super::axi4::*;
     use super::*;
 
-    type Drawn = (Axi4Traffic, Axi4SubordinateTraffic);
+    agents!(Axi4Manager, Axi4Subordinate<T>, [PINS]);
 
     /// What a run did: addresses of writes and of reads that are complete, in the order of their
     /// responses, cycles, and reads that were compared.
@@ -122,12 +177,8 @@ mod axi4 {
     fn run<T: Target + Default>(drawn: &Drawn) -> Run {
         let (mut monitor, mut memory) = (Axi4Monitor::new(PINS), MemoryCheck::new("data"));
         let (mut writes, mut reads) = (Vec::new(), Vec::new());
-        type Manager<'a> = Axi4Manager<'a, M, S>;
-        type Subordinate<'a, T> = Axi4Subordinate<'a, S, M, T>;
-        let cycles = connect::<M, S, Manager<'_>, Subordinate<'_, T>>(
-            PINS,
-            (&drawn.0, &drawn.1),
-            |in_reset, m, s| {
+        let cycles =
+            connect::<M, S, Manager<'_>, Subordinate<'_, T>>(PINS, drawn, |in_reset, m, s| {
                 let events = monitor.observe(in_reset, m, s)?;
                 if in_reset {
                     memory.reset();
@@ -136,8 +187,7 @@ mod axi4 {
                 let last = events.read.filter(|read| read.beat + 1 == read.burst.beats());
                 reads.extend(last.map(|read| (read.burst, read.response)));
                 memory.axi4(0, &mut monitor, &events)
-            },
-        );
+            });
         monitor.finish().unwrap();
         ([writes, reads], cycles, memory.compared())
     }
@@ -271,13 +321,6 @@ mod axi4 {
             assert_eq!(traffic.check().unwrap_err().path, "operations[0].access", "{text}");
         }
     }
-
-    #[test]
-    fn agents_run_with_any_pins_of_the_dut() {
-        let (traffic, answers): Drawn = drawn(&PINS, 1, &Axi4Weights::default(), 5);
-        runs_with_any_outputs::<M, S, Axi4Manager<'_, M, S>>(PINS, &traffic);
-        runs_with_any_outputs::<S, M, Axi4Subordinate<'_, S, M>>(PINS, &answers);
-    }
 }
 
 mod axi_lite {
@@ -285,17 +328,13 @@ mod axi_lite {
     use super::*;
     use crate::axi_lite::{AxiLiteRead, AxiLiteWrite};
 
-    type Drawn = (AxiLiteTraffic, Axi4SubordinateTraffic);
+    agents!(AxiLiteManager, AxiLiteSubordinate<T>, [PINS]);
 
     fn run<T: Target + Default>(drawn: &Drawn) -> (Vec<AxiLiteWrite>, Vec<AxiLiteRead>, u64) {
         let (mut monitor, mut memory) = (AxiLiteMonitor::new(PINS), MemoryCheck::new("data"));
         let (mut writes, mut reads) = (Vec::new(), Vec::new());
-        type Manager<'a> = AxiLiteManager<'a, M, S>;
-        type Subordinate<'a, T> = AxiLiteSubordinate<'a, S, M, T>;
-        let cycles = connect::<M, S, Manager<'_>, Subordinate<'_, T>>(
-            PINS,
-            (&drawn.0, &drawn.1),
-            |in_reset, m, s| {
+        let cycles =
+            connect::<M, S, Manager<'_>, Subordinate<'_, T>>(PINS, drawn, |in_reset, m, s| {
                 let events = monitor.observe(in_reset, m, s)?;
                 if in_reset {
                     memory.reset();
@@ -303,8 +342,7 @@ mod axi_lite {
                 writes.extend(events.write);
                 reads.extend(events.read);
                 memory.axi_lite(0, &monitor, &events)
-            },
-        );
+            });
         monitor.finish().unwrap();
         (writes, reads, cycles)
     }
@@ -365,13 +403,6 @@ mod axi_lite {
         // A cycle in reset, one after it, and the response of the last operation.
         assert_eq!(cycles, count + 3);
     }
-
-    #[test]
-    fn agents_run_with_any_pins_of_the_dut() {
-        let (traffic, answers): Drawn = drawn(&PINS, 1, &AxiLiteWeights::default(), 5);
-        runs_with_any_outputs::<M, S, AxiLiteManager<'_, M, S>>(PINS, &traffic);
-        runs_with_any_outputs::<S, M, AxiLiteSubordinate<'_, S, M>>(PINS, &answers);
-    }
 }
 
 /// Checks a transfer of a bus against a memory, one operation after the other.
@@ -391,103 +422,35 @@ fn compare(memory: &mut MemoryCheck, operation: &BusAccess, step: u64, read: u64
 mod apb {
     use super::super::apb::*;
     use super::*;
-    use crate::apb::{ApbTraffic, ApbWeights};
+    use crate::apb::ApbWeights;
 
-    type Drawn = (ApbTraffic, ApbSubordinateTraffic);
-
-    fn run<T: Target + Default>(drawn: &Drawn) -> (Vec<ApbTransfer>, u64) {
-        let (mut monitor, mut transfers) = (ApbMonitor::new(PINS), Vec::new());
-        type Subordinate<'a, T> = ApbSubordinate<'a, S, M, T>;
-        let cycles = connect::<M, S, ApbManager<'_, M, S>, Subordinate<'_, T>>(
-            PINS,
-            (&drawn.0, &drawn.1),
-            |in_reset, m, s| {
-                transfers.extend(monitor.observe(in_reset, m, s)?);
-                Ok(())
-            },
-        );
-        monitor.finish().unwrap();
-        (transfers, cycles)
-    }
-
-    #[test]
-    fn random_traffic_reads_what_was_written() {
-        for seed in 0..100 {
-            let drawn: Drawn = drawn(&PINS, seed, &ApbWeights::default(), reset_of(seed));
-            let (transfers, _) = run::<crate::Memory>(&drawn);
-            if reset_of(seed) == 0 {
-                assert_eq!(transfers.len(), drawn.0.operations.len());
-                let mut memory = MemoryCheck::new("data");
-                for (transfer, operation) in transfers.iter().zip(&drawn.0.operations) {
-                    compare(&mut memory, &operation.access, 1, transfer.data);
-                }
-            }
-        }
-    }
+    agents!(ApbManager, ApbSubordinate<T>, [PINS]);
+    bus!(ApbMonitor, ApbPins, ApbTransfer, |_pins| 1, [PINS]);
 
     #[test]
     fn a_full_speed_transfer_takes_two_cycles() {
         let weights = ApbWeights::default().paced(&full_speed());
         let (traffic, _): Drawn = drawn(&PINS, 1, &weights, 0);
-        let (transfers, cycles) = run::<crate::Memory>(&(traffic, Default::default()));
+        let (transfers, cycles) = run::<crate::Memory>(PINS, &(traffic, Default::default()));
         // One cycle in reset, and one after it.
         assert_eq!(cycles, 2 * transfers.len() as u64 + 2);
     }
 
     #[test]
     fn errors_of_the_target_arrive() {
-        let (transfers, _) = run::<Failing>(&drawn(&PINS, 5, &ApbWeights::default(), 0));
+        let (transfers, _) = run::<Failing>(PINS, &drawn(&PINS, 5, &ApbWeights::default(), 0));
         assert!(!transfers.is_empty() && transfers.iter().all(|transfer| transfer.is_error));
-    }
-
-    #[test]
-    fn agents_run_with_any_pins_of_the_dut() {
-        let (traffic, answers): Drawn = drawn(&PINS, 1, &ApbWeights::default(), 5);
-        runs_with_any_outputs::<M, S, ApbManager<'_, M, S>>(PINS, &traffic);
-        runs_with_any_outputs::<S, M, ApbSubordinate<'_, S, M>>(PINS, &answers);
     }
 }
 
 mod wishbone {
     use super::super::wishbone::*;
     use super::*;
-    use crate::wishbone::WishboneTraffic;
 
-    type Drawn = (WishboneTraffic, WishboneSubordinateTraffic);
-
-    fn run<T: Target + Default>(
-        pins: WishbonePins<M, S>,
-        drawn: &Drawn,
-    ) -> (Vec<WishboneTransfer>, u64) {
-        let (mut monitor, mut transfers) = (WishboneMonitor::new(pins), Vec::new());
-        type Subordinate<'a, T> = WishboneSubordinate<'a, S, M, T>;
-        let cycles = connect::<M, S, WishboneManager<'_, M, S>, Subordinate<'_, T>>(
-            pins,
-            (&drawn.0, &drawn.1),
-            |in_reset, m, s| {
-                transfers.extend(monitor.observe(in_reset, m, s)?);
-                Ok(())
-            },
-        );
-        monitor.finish().unwrap();
-        (transfers, cycles)
-    }
-
-    #[test]
-    fn random_traffic_reads_what_was_written() {
-        for seed in 0..200 {
-            let pins = if seed % 4 < 2 { CLASSIC } else { PIPELINED };
-            let drawn: Drawn = drawn(&pins, seed, &WishboneWeights::default(), reset_of(seed));
-            let (transfers, _) = run::<crate::Memory>(pins, &drawn);
-            if reset_of(seed) == 0 {
-                assert_eq!(transfers.len(), drawn.0.operations.len());
-                let mut memory = MemoryCheck::new("data");
-                for (transfer, operation) in transfers.iter().zip(&drawn.0.operations) {
-                    let step = u64::from(pins.address_step);
-                    compare(&mut memory, &operation.access, step, transfer.data);
-                }
-            }
-        }
+    agents!(WishboneManager, WishboneSubordinate<T>, [CLASSIC, PIPELINED]);
+    bus! {
+        WishboneMonitor, WishbonePins, WishboneTransfer,
+        |pins| u64::from(pins.address_step), [CLASSIC, PIPELINED]
     }
 
     #[test]
@@ -511,51 +474,27 @@ mod wishbone {
         assert!(transfers.iter().all(|transfer| transfer.termination == expected(transfer)));
         assert!(!transfers.is_empty());
     }
-
-    #[test]
-    fn agents_run_with_any_pins_of_the_dut() {
-        for pins in [CLASSIC, PIPELINED] {
-            let (traffic, answers): Drawn = drawn(&pins, 1, &WishboneWeights::default(), 5);
-            runs_with_any_outputs::<M, S, WishboneManager<'_, M, S>>(pins, &traffic);
-            runs_with_any_outputs::<S, M, WishboneSubordinate<'_, S, M>>(pins, &answers);
-        }
-    }
 }
 
 mod memory_port {
     use super::super::memory_port::*;
     use super::*;
-    use crate::memory_port::{MemoryPortSubordinateTraffic, MemoryPortTraffic, MemoryPortWeights};
 
-    type Drawn = (MemoryPortTraffic, MemoryPortSubordinateTraffic);
-    type Manager<'a> = MemoryPortManager<'a, M, S>;
-    type Subordinate<'a> = MemoryPortSubordinate<'a, S, M>;
+    agents!(MemoryPortManager, MemoryPortSubordinate<T>, [PINS]);
 
     #[test]
     fn random_traffic_reads_what_was_written() {
         for seed in 0..100 {
-            let weights = MemoryPortWeights::default();
-            let (traffic, none): Drawn = drawn(&PINS, seed, &weights, reset_of(seed));
+            let drawn: Drawn = drawn(&PINS, seed, &Default::default(), reset_of(seed));
             let (mut monitor, mut accesses) = (MemoryPortMonitor::new(PINS), 0);
-            connect::<M, S, Manager<'_>, Subordinate<'_>>(
-                PINS,
-                (&traffic, &none),
-                |in_reset, m, s| {
-                    let events = monitor.observe(in_reset, m, s)?;
-                    accesses += usize::from(events.access.is_some());
-                    Ok(())
-                },
-            );
-            assert_eq!(accesses, traffic.operations.len());
+            connect::<M, S, Manager<'_>, Subordinate<'_>>(PINS, &drawn, |in_reset, m, s| {
+                let events = monitor.observe(in_reset, m, s)?;
+                accesses += usize::from(events.access.is_some());
+                Ok(())
+            });
+            assert_eq!(accesses, drawn.0.operations.len());
             assert!(monitor.compared() > 15);
         }
-    }
-
-    #[test]
-    fn agents_run_with_any_pins_of_the_dut() {
-        let (traffic, none): Drawn = drawn(&PINS, 1, &MemoryPortWeights::default(), 5);
-        runs_with_any_outputs::<M, S, Manager<'_>>(PINS, &traffic);
-        runs_with_any_outputs::<S, M, Subordinate<'_>>(PINS, &none);
     }
 }
 
@@ -566,15 +505,13 @@ mod stream {
     use crate::wide::Wide;
     use cosim_harness::channels::Offer;
 
-    type Drawn = (StreamTraffic, StreamSinkTraffic);
-    type Source<'a> = StreamSource<'a, M, S>;
-    type Sink<'a> = StreamSink<'a, S, M>;
+    agents!(StreamSource, StreamSink, [PINS]);
 
     /// The beats that a sink takes from a source, and the cycles.
     fn run(drawn: &Drawn) -> (Vec<StreamBeat>, u64) {
         let (mut monitor, mut beats) = (StreamMonitor::new(PINS), Vec::new());
         let cycles =
-            connect::<M, S, Source<'_>, Sink<'_>>(PINS, (&drawn.0, &drawn.1), |in_reset, m, s| {
+            connect::<M, S, Manager<'_>, Subordinate<'_>>(PINS, drawn, |in_reset, m, s| {
                 beats.extend(monitor.observe(in_reset, m, s)?);
                 Ok(())
             });
@@ -613,32 +550,21 @@ mod stream {
         let traffic = StreamTraffic { beats: vec![Offer { item, ..Offer::default() }] };
         assert_eq!(traffic.check().unwrap_err().path, "beats[0].item.strb");
     }
-
-    #[test]
-    fn agents_run_with_any_pins_of_the_dut() {
-        let (traffic, stalls): Drawn = drawn(&PINS, 1, &StreamWeights::default(), 5);
-        runs_with_any_outputs::<M, S, Source<'_>>(PINS, &traffic);
-        runs_with_any_outputs::<S, M, Sink<'_>>(PINS, &stalls);
-    }
 }
 
 mod interrupt {
     use super::super::interrupt::*;
     use super::*;
-    use crate::interrupt::{InterruptSinkTraffic, InterruptWeights};
 
-    type Drawn = (InterruptTraffic, InterruptSinkTraffic);
-    type Source<'a> = InterruptSource<'a, M, S>;
-    type Sink<'a> = InterruptSink<'a, S, M>;
+    agents!(InterruptSource, InterruptSink, [LEVEL, PULSE]);
 
     #[test]
     fn random_interrupts_are_raised_and_acknowledged() {
         for seed in 0..100 {
             let pins = if seed % 4 < 2 { LEVEL } else { PULSE };
-            let weights = InterruptWeights::default();
-            let drawn: Drawn = drawn(&pins, seed, &weights, reset_of(seed));
+            let drawn: Drawn = drawn(&pins, seed, &Default::default(), reset_of(seed));
             let (mut monitor, mut risen) = (InterruptMonitor::new(pins), Vec::new());
-            connect::<M, S, Source<'_>, Sink<'_>>(pins, (&drawn.0, &drawn.1), |in_reset, m, s| {
+            connect::<M, S, Manager<'_>, Subordinate<'_>>(pins, &drawn, |in_reset, m, s| {
                 risen.push(monitor.observe(in_reset, m, s)?);
                 Ok(())
             });
@@ -674,15 +600,6 @@ mod interrupt {
         let text = r#"{ "interrupts": [{ "lines": "0x0" }] }"#;
         let traffic: InterruptTraffic = serde_json::from_str(text).unwrap();
         assert_eq!(traffic.check().unwrap_err().path, "interrupts[0].lines");
-    }
-
-    #[test]
-    fn agents_run_with_any_pins_of_the_dut() {
-        for pins in [LEVEL, PULSE] {
-            let (traffic, delays): Drawn = drawn(&pins, 1, &InterruptWeights::default(), 5);
-            runs_with_any_outputs::<M, S, Source<'_>>(pins, &traffic);
-            runs_with_any_outputs::<S, M, Sink<'_>>(pins, &delays);
-        }
     }
 }
 

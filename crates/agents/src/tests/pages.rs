@@ -1,7 +1,10 @@
 //! The tables of the pages of the agents name what the code has: ports, weights and checks.
 
 use super::*;
+use crate::handshake::HandshakeWeights;
+use crate::interrupt::{InterruptSinkWeights, InterruptWeights};
 use crate::ports::PortRule;
+use crate::stream::{StreamSinkWeights, StreamWeights};
 use crate::{AddressWeights, InputWeights, ReadyWeights};
 use cosim_harness::channels::{SinkWeights, SourceWeights};
 use serde::Serialize;
@@ -40,90 +43,59 @@ fn assert_page(
     assert!(missing.is_empty() && unknown.is_empty(), "{name}: no {missing:?}, but {unknown:?}");
 }
 
+/// Compares the page of a bus: the ports of its module, weights, and the checks of both sides.
+macro_rules! assert_bus {
+    ($bus:ident, $monitor:ident, [$($weights:ident),+]) => {{
+        type Checks = $monitor<$bus::M, $bus::S>;
+        assert_page(
+            concat!(stringify!($bus), ".md"),
+            crate::$bus::PORTS,
+            &[$(weights::<crate::$bus::$weights>()),+],
+            &[Checks::MANAGER_CHECKS, Checks::SUBORDINATE_CHECKS],
+        );
+    }};
+}
+
 #[test]
-fn pages_name_the_ports_weights_and_checks_of_the_code() {
-    type Axi4 = Axi4Monitor<axi4::M, axi4::S>;
-    type AxiLite = AxiLiteMonitor<axi_lite::M, axi_lite::S>;
-    type Apb = ApbMonitor<apb::M, apb::S>;
-    type Wishbone = WishboneMonitor<wishbone::M, wishbone::S>;
-    type MemoryPort = MemoryPortMonitor<memory_port::M, memory_port::S>;
-    type Stream = StreamMonitor<stream::M, stream::S>;
+fn pages_of_buses_name_the_ports_weights_and_checks_of_the_code() {
+    assert_bus!(axi4, Axi4Monitor, [Axi4Weights, Axi4SubordinateWeights]);
+    assert_bus!(axi_lite, AxiLiteMonitor, [AxiLiteWeights]);
+    assert_bus!(apb, ApbMonitor, [ApbWeights, ApbSubordinateWeights]);
+    assert_bus!(wishbone, WishboneMonitor, [WishboneWeights, WishboneSubordinateWeights]);
+    assert_bus!(memory_port, MemoryPortMonitor, [MemoryPortWeights]);
+}
+
+#[test]
+fn other_pages_name_the_ports_weights_and_checks_of_the_code() {
     type Interrupt = InterruptMonitor<interrupt::M, interrupt::S>;
-    assert_page(
-        "axi4.md",
-        crate::axi4::PORTS,
-        &[weights::<crate::axi4::Axi4Weights>(), weights::<crate::axi4::Axi4SubordinateWeights>()],
-        &[Axi4::MANAGER_CHECKS, Axi4::SUBORDINATE_CHECKS],
-    );
-    assert_page(
-        "axi_lite.md",
-        crate::axi_lite::PORTS,
-        &[weights::<crate::axi_lite::AxiLiteWeights>()],
-        &[AxiLite::MANAGER_CHECKS, AxiLite::SUBORDINATE_CHECKS],
-    );
-    assert_page(
-        "apb.md",
-        crate::apb::PORTS,
-        &[weights::<crate::apb::ApbWeights>(), weights::<crate::apb::ApbSubordinateWeights>()],
-        &[Apb::MANAGER_CHECKS, Apb::SUBORDINATE_CHECKS],
-    );
-    assert_page(
-        "wishbone.md",
-        crate::wishbone::PORTS,
-        &[
-            weights::<crate::wishbone::WishboneWeights>(),
-            weights::<crate::wishbone::WishboneSubordinateWeights>(),
-        ],
-        &[Wishbone::MANAGER_CHECKS, Wishbone::SUBORDINATE_CHECKS],
-    );
-    assert_page(
-        "memory_port.md",
-        crate::memory_port::PORTS,
-        &[weights::<crate::memory_port::MemoryPortWeights>()],
-        &[MemoryPort::MANAGER_CHECKS, MemoryPort::SUBORDINATE_CHECKS],
-    );
+    let sink = weights::<StreamSinkWeights>();
     assert_page(
         "stream.md",
         crate::stream::PORTS,
-        &[weights::<crate::stream::StreamWeights>(), weights::<crate::stream::StreamSinkWeights>()],
-        &[Stream::CHECKS],
+        &[weights::<StreamWeights>(), sink.clone()],
+        &[StreamMonitor::<stream::M, stream::S>::CHECKS],
     );
     assert_page(
         "interrupt.md",
         &[],
-        &[
-            weights::<crate::interrupt::InterruptWeights>(),
-            weights::<crate::interrupt::InterruptSinkWeights>(),
-        ],
+        &[weights::<InterruptWeights>(), weights::<InterruptSinkWeights>()],
         &[Interrupt::DRIVER_CHECKS, Interrupt::RECEIVER_CHECKS],
     );
-    assert_page(
-        "handshake.md",
-        &[],
-        &[
-            weights::<crate::handshake::HandshakeWeights>(),
-            weights::<crate::stream::StreamSinkWeights>(),
-        ],
-        &[],
-    );
-    assert_page(
-        "README.md",
-        &[],
-        &[
-            weights::<SourceWeights>(),
-            weights::<SinkWeights>(),
-            weights::<AddressWeights>(),
-            weights::<ReadyWeights>(),
-            weights::<InputWeights>(),
-        ],
-        &[],
-    );
+    assert_page("handshake.md", &[], &[weights::<HandshakeWeights>(), sink], &[]);
+    let shared = [
+        weights::<SourceWeights>(),
+        weights::<SinkWeights>(),
+        weights::<AddressWeights>(),
+        weights::<ReadyWeights>(),
+        weights::<InputWeights>(),
+    ];
+    assert_page("README.md", &[], &shared, &[]);
 }
 
 #[test]
 fn a_name_that_a_page_lacks_or_invents_is_found() {
     let page = |checks: &[&'static str]| {
-        let weights = [weights::<crate::handshake::HandshakeWeights>()];
+        let weights = [weights::<HandshakeWeights>()];
         assert_page("handshake.md", &[], &weights, &[checks]);
     };
     assert!(std::panic::catch_unwind(|| page(&["ready"])).is_ok());

@@ -199,7 +199,7 @@ fn axi4_rules() {
 #[test]
 fn apb_rules() {
     type Monitor = ApbMonitor<apb::M, apb::S>;
-    let table = Table {
+    Table {
         broken: |cycles| broken(Monitor::new(apb::PINS), cycles, ""),
         checks: [Monitor::MANAGER_CHECKS, Monitor::SUBORDINATE_CHECKS].concat(),
         cases: owned(&[
@@ -231,8 +231,8 @@ fn apb_rules() {
             "psel pwrite pstrb=3 pwdata=7|psel penable pready pwrite pstrb=3 pwdata=7",
             "psel|reset psel|reset|psel|psel penable pready",
         ],
-    };
-    table.check();
+    }
+    .check();
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn memory_port_rules() {
 #[test]
 fn stream_rules() {
     type Monitor = StreamMonitor<stream::M, stream::S>;
-    let table = Table {
+    Table {
         broken: |cycles| broken(Monitor::new(stream::PINS), cycles, "tkeep=511 tstrb=511"),
         checks: Monitor::CHECKS.to_vec(),
         cases: owned(&[
@@ -336,8 +336,8 @@ fn stream_rules() {
             // A reset ends an offer.
             "tvalid tdata=2|reset tvalid tdata=2|reset",
         ],
-    };
-    table.check();
+    }
+    .check();
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn interrupt_rules() {
     }
     assert_eq!(pulse("irq=1|irq=2|irq=1 irq_ack=3|"), None);
     let level = [Monitor::DRIVER_CHECKS, Monitor::RECEIVER_CHECKS].concat();
-    let table = Table {
+    Table {
         broken: |cycles| broken(Monitor::new(interrupt::LEVEL), cycles, ""),
         checks: level.into_iter().filter(|check| *check != Monitor::PULSE_LENGTH).collect(),
         cases: owned(&[
@@ -366,6 +366,6 @@ fn interrupt_rules() {
             "irq=3|irq=2 irq_ack=1|irq=2 irq_ack=2|",
             "irq=1|reset irq=1|reset|",
         ],
-    };
-    table.check();
+    }
+    .check();
 }

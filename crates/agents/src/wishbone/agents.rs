@@ -7,7 +7,8 @@ use super::{
 use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
 use crate::lanes;
-use crate::target::{Memory, Response, Target};
+use crate::ports::DriveOptional;
+use crate::target::{Memory, Target};
 use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
@@ -133,15 +134,7 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
         pins.adr.set(m, address);
         // The write data of a read that waits is noise that changes, which the protocol allows.
         pins.write_data.set(m, data);
-        if let Some(pin) = pins.sel {
-            pin.set(m, select);
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
+        pins.sel.set(m, select);
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -197,11 +190,6 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         }
     }
 
-    /// The target.
-    pub fn target(&self) -> &T {
-        &self.target
-    }
-
     /// Drives its ports.
     #[inline]
     pub fn drive(&mut self, in_reset: bool, noise: &mut Noise, s: &mut I) {
@@ -210,26 +198,18 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         let answer = self.answers.front().filter(|answer| !in_reset && answer.due <= self.time);
         let is =
             |termination| u64::from(answer.is_some_and(|answer| answer.termination == termination));
-        let (mut ack, error, retry) = (
-            is(WishboneTermination::Ack),
-            is(WishboneTermination::Err),
-            is(WishboneTermination::Rty),
-        );
+        let [mut ack, error, retry] = WishboneTermination::ALL.map(is);
         // Without the port of a termination, the nearest one that exists ends the transfer.
         let retry_as_error = if pins.rty.is_none() { retry } else { 0 };
         match pins.err {
             Some(pin) => pin.set(s, error | retry_as_error),
             None => ack |= error | retry_as_error,
         }
-        if let Some(pin) = pins.rty {
-            pin.set(s, retry);
-        }
+        pins.rty.set(s, retry);
         pins.ack.set(s, ack);
         let idle = u64::from(a) << 32 | u64::from(b);
         pins.read_data.set(s, answer.map_or(idle, |answer| answer.data));
-        if let Some(pin) = pins.stall {
-            pin.set(s, u64::from(in_reset || !self.ready.ready()));
-        }
+        pins.stall.set(s, u64::from(in_reset || !self.ready.ready()));
     }
 
     /// Takes the rising edge.
@@ -259,15 +239,10 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
             let bytes = pins.bytes();
             let address = pins.adr.get(m).wrapping_mul(u64::from(pins.address_step));
             let address = address & !u64::from(bytes - 1);
-            let (data, response) = if self.errors.next() {
-                (0, Response::Error)
-            } else if pins.we.is_high(m) {
-                let select = pins.sel.map_or(0xff, |pin| pin.get(m));
-                let data = pins.write_data.get(m);
-                (0, lanes::write(&mut self.target, address, bytes, data, select))
-            } else {
-                lanes::read(&mut self.target, address, bytes)
-            };
+            let select = pins.sel.map_or(0xff, |pin| pin.get(m));
+            let write = pins.we.is_high(m).then(|| (pins.write_data.get(m), select));
+            let fails = self.errors.next();
+            let (data, response) = lanes::access(&mut self.target, fails, address, bytes, write);
             let due = self.time + next_delay(&mut self.delays);
             self.answers.push_back(Answer { due, data, termination: response.into() });
             self.counts.operations += 1;
