@@ -149,10 +149,10 @@ impl<'de> At<'de> {
     }
 }
 
-/// Reads each of these kinds with one function, whatever a kind tells of its type.
+/// Reads each of these kinds with one function. Arguments of the types in brackets have no effect.
 macro_rules! forward {
-    ($($to:ident: $($name:ident $(($($told:ty),+))?)*;)*) => { $($(
-        fn $name<V: Visitor<'de>>(self, $($(_: $told,)+)? visitor: V) -> Result<V::Value, Wrong> {
+    ($($to:ident: $($name:ident $(($($extra:ty),+))?)*;)*) => { $($(
+        fn $name<V: Visitor<'de>>(self, $($(_: $extra,)+)? visitor: V) -> Result<V::Value, Wrong> {
             self.$to(visitor)
         }
     )*)* };
