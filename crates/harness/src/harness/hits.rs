@@ -18,11 +18,19 @@ pub struct Hits {
 impl Hits {
     /// The hits of all bins.
     pub fn of(counts: &[u64]) -> Self {
-        let hit = counts.iter().zip(0..).filter(|(count, _)| **count > 0);
-        Self { bins: counts.len() as u32, hit: hit.map(|(count, bin)| (bin, *count)).collect() }
+        let mut hits = Self { bins: 0, hit: Vec::with_capacity(64) };
+        for some in counts.chunks(16) {
+            // Most bins are not hit, and the compiler looks at several at once.
+            match some.iter().fold(0, |any, count| any | count) {
+                0 => hits.bins += some.len() as u32,
+                _ => some.iter().for_each(|count| hits.push(*count)),
+            }
+        }
+        hits
     }
 
     /// Adds a bin.
+    #[inline]
     pub fn push(&mut self, count: u64) {
         if count > 0 {
             self.hit.push((self.bins, count));
