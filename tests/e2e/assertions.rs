@@ -26,10 +26,7 @@ fn an_assertion_that_fails_in_simulation_is_a_failure_that_replays() {
 
 #[test]
 fn the_built_in_rtl_keeps_its_assertions() {
-    let place = Place::new();
-    place.exits(0, "run --assertions --out out --block all --fixes spec --cases 2");
-    place.exits(2, "run --block qp --assertions --simulator icarus");
-    place.fails("E0107", "", "mutate --block qp --assertions");
+    Place::new().exits(0, "run --assertions --out out --block all --fixes spec --cases 2");
 }
 
 /// The RTL has another name for a signal of an assertion.

@@ -1,19 +1,16 @@
 //! `cosim compare`: two runs of a block.
 
-use crate::common::{Place, assert_is_for_anyone, looked_at_page, project};
+use crate::common::{Place, assert_is_for_anyone, looked_at_page, members, source};
 use serde_json::Value;
-use std::fs;
 
 /// The change of each failure.
 fn changes(compared: &Value) -> Vec<&str> {
-    let failures = compared["failures"].as_array().unwrap().iter();
-    failures.map(|one| one["change"].as_str().unwrap()).collect()
+    members(&compared["failures"], "change")
 }
 
 #[test]
 fn failures_are_new_still_there_gone_or_not_run() {
-    let place =
-        Place::with_change("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    let place = Place::without_bypass();
     for (name, code, words) in [
         ("good", 0, "--scenario smoke --scenario ring"),
         ("bad", 1, "--scenario smoke --scenario ring --rtl rtl"),
@@ -59,11 +56,10 @@ fn what_is_no_run_of_the_same_block_is_refused() {
 #[test]
 fn uncommitted_rtl_is_marked() {
     let place = Place::new();
-    let source = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
+    let source = source("rtl/qp/QpStateCtrl.sv");
     place.write("rtl/QpStateCtrl.sv", &source);
     place.git("init --quiet");
-    place.git("add rtl");
-    place.git("commit --quiet -m rtl");
+    place.commit("first");
     place.git("config filter.evil.clean 'touch mark; cat'");
     place.write(".gitattributes", "*.sv filter=evil\n");
     let commit = |name: &str| {

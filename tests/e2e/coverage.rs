@@ -1,8 +1,7 @@
 //! Functional coverage of runs, and coverage goals.
 
 use crate::ci_files::python_prints;
-use crate::common::{Place, schema, write_record};
-use cosim::PROGRAM;
+use crate::common::{Place, blocks, members, schema};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -27,7 +26,7 @@ fn hit(place: &Place, run: &str) -> Vec<bool> {
 fn coverage_fits_its_schema_and_adds_up() {
     let place = Place::new();
     let validator = schema("coverage");
-    for block in PROGRAM.blocks.iter().map(|block| block.info().name) {
+    for block in blocks() {
         place.exits(0, &format!("run --block {block} --cases 2 --out {block}"));
         let coverage = place.json(&format!("{block}/coverage.json"));
         validator.validate(&coverage).unwrap();
@@ -59,9 +58,8 @@ fn coverage_fits_its_schema_and_adds_up() {
 fn names_of_groups_and_bins_are_unique_and_every_bin_has_a_meaning() {
     // The names of a list, which must differ.
     let names = |list: &Value, about: &Value| {
-        let list = list.as_array().unwrap();
-        let names: BTreeSet<&str> = list.iter().map(|one| one["name"].as_str().unwrap()).collect();
-        assert_eq!(names.len(), list.len(), "{about}");
+        let names = members(list, "name");
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{about}");
     };
     for block in Place::new().json_of(0, "list").as_array().unwrap() {
         names(&block["groups"], &block["name"]);
@@ -89,7 +87,6 @@ fn coverage_below_the_goal_is_a_failure() {
         assert_eq!(printed.starts_with("FAIL"), code == 1, "{printed}");
         assert_eq!(place.results(name)["passed"], code == 0);
     }
-    place.fails("E0101", "0 to 100", "run --block qp --min-coverage 101");
 }
 
 #[test]
@@ -120,11 +117,10 @@ fn ranked_cases_have_the_coverage_of_all_and_are_written_as_vectors() {
     let place = Place::new();
     place.exits(0, "run --block qp --until-coverage 99 --seed 3 --out all");
     let ranked = place.json_of(0, "cover rank all");
-    let ranked = ranked.as_array().unwrap();
     let all = hit(&place, "all");
     let mut together = vec![false; all.len()];
     let mut each = Vec::new();
-    for case in ranked {
+    for case in ranked.as_array().unwrap() {
         let name = case["case"].as_str().unwrap();
         place.exits(0, &format!("run --seed 3 --case {name} --out alone --force"));
         let hit = hit(&place, "alone");
@@ -143,16 +139,17 @@ fn ranked_cases_have_the_coverage_of_all_and_are_written_as_vectors() {
     place.exits(0, "cover rank --out smoke all");
     let vectors = place.names("smoke");
     let origin = |name: &String| place.json(&format!("smoke/{name}"))["origin"]["case"].clone();
-    let cases: BTreeSet<String> = vectors.iter().map(|name| origin(name).to_string()).collect();
-    assert_eq!(cases, ranked.iter().map(|case| case["case"].to_string()).collect());
-    assert_eq!(vectors.len(), ranked.len());
+    let cases: Vec<Value> = vectors.iter().map(origin).collect();
+    let ranked = members(&ranked, "case");
+    assert_eq!(cases.len(), ranked.len());
+    assert!(ranked.iter().all(|case| cases.contains(&(*case).into())), "{cases:?}");
     place.exits(0, "replay --expect-recorded smoke");
     // Existing files are kept.
     place.fails("E0602", "smoke: ", "cover rank --out smoke all");
     // Another build may generate other cases.
     let build = place.json("all/coverage.json")["runs"][0]["build"].as_str().unwrap().to_owned();
     let other = place.text("all/coverage.json").replace(&build, "0123456789ab");
-    write_record(&place.path("other.json"), &other);
+    place.write_record("other.json", &other);
     place.fails("E0220", "build 0123456789ab", "cover rank --out none other.json");
     assert!(!place.has("none"));
 }

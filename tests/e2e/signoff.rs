@@ -1,8 +1,6 @@
 //! `cosim signoff`: what covers each rule of a specification.
 
-use crate::common::{
-    Place, assert_is_for_anyone, code, looked_at_page, project, text, write_record,
-};
+use crate::common::{Place, assert_is_for_anyone, code, looked_at_page, project, text};
 use serde_json::{Value, json};
 
 #[test]
@@ -49,9 +47,7 @@ fn each_rule_has_its_cases_vectors_and_planted_bugs() {
 
     // Results of other RTL, and folders without results, are refused.
     place.exits(0, "run --block qp --cases 1 --quiet --out other");
-    let changed = place.text("other/results.json").replacen("\"rtl\":\"", "\"rtl\":\"0", 1);
-    write_record(&place.path("other/results.json"), &changed);
-    place.fails("E0221", "other", "signoff run other");
-    place.fails("E0218", "", "signoff run .");
-    place.fails("E0201", "", "signoff run --bugs missing");
+    place.edit_record("other/results.json", "\"rtl\":\"", "\"rtl\":\"0");
+    let rows = [("E0221", "other", "other"), ("E0218", "", "."), ("E0201", "", "--bugs missing")];
+    place.refuses("signoff run", &rows);
 }
