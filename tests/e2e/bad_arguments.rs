@@ -125,11 +125,9 @@ fn help_version_and_codes_are_no_errors_and_no_command_prints_the_usage() {
     for line in ["--help", "--version", "run --help", "list"] {
         place.exits(0, line);
     }
-    for (code, words, line) in
-        [(2, "Usage", ""), (0, "E0213: ", "error e0213"), (0, "\n  E0213  ", "error")]
-    {
-        place.prints(code, &[words], line);
-    }
+    place.prints(2, &["Usage"], "");
+    place.prints(0, &["E0213: "], "error e0213");
+    place.prints(0, &["\n  E0213  "], "error");
     place.fails("E0101", "", "error E0000");
 }
 

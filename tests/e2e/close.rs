@@ -109,9 +109,7 @@ fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
 fn a_database_without_code_or_of_other_rtl_is_refused() {
     let place = Place::new();
     place.exits(0, "run --block recv --fixes spec --cases 1 --out plain");
-    for (number, words) in
-        [("E0225", "plain"), ("E0103", "plain --profile other"), ("E0201", "--check plain")]
-    {
-        place.fails(number, "", &format!("cover close {words}"));
-    }
+    place.fails("E0225", "", "cover close plain");
+    place.fails("E0103", "", "cover close plain --profile other");
+    place.fails("E0201", "", "cover close --check plain");
 }

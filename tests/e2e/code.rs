@@ -1,6 +1,7 @@
 //! Code coverage of the RTL: `cosim run --coverage`, its output, and tools that read it.
 
 use crate::common::{Place, assert_code, assert_contains, schema};
+use crate::merge::shards;
 use cosim::PROGRAM;
 use std::fs;
 use std::process::Command;
@@ -17,20 +18,15 @@ fn changed(from: &str, to: &str) -> String {
 fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them() {
     let place = Place::new();
     place.prints(0, &["\n  RTL: lines "], &format!("{COVERED} --out one --threads 1"));
-    for words in [
-        "two --threads 2",
-        // Replacing a run removes all of its files.
-        "two --threads 2 --force",
-        "part-1 --shard 1/2",
-        "part-2 --shard 2/2",
-    ] {
-        place.exits(0, &format!("{COVERED} --out {words}"));
-    }
-    place.exits(0, "merge part-2 part-1 --out whole");
+    place.exits(0, &format!("{COVERED} --out two --threads 2"));
+    // Replacing a run removes all of its files.
+    place.exits(0, &format!("{COVERED} --out two --threads 2 --force"));
+    let parts = shards(&place, 2, COVERED, &[0]);
+    place.exits(0, "merge 2of2 1of2 --out whole");
     place.same_run("one", "two");
     place.same_run("one", "whole");
     // The merged databases of the shards have the same coverage as the whole. No case counts twice.
-    for databases in ["part-1 part-2", "whole part-2 one"] {
+    for databases in [&*parts, "whole 2of2 one"] {
         let output = place.run(&format!("cover report --format lcov {databases}"));
         assert_code(&output, 0);
         assert!(output.stdout == place.text("one/coverage.info").into_bytes(), "{databases}");

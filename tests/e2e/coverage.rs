@@ -2,6 +2,7 @@
 
 use crate::ci_files::python_prints;
 use crate::common::{Place, blocks, members, schema};
+use crate::merge::shards;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -92,18 +93,13 @@ fn coverage_below_the_goal_is_a_failure() {
 #[test]
 fn shards_merge_to_the_whole_in_any_order_and_repeatedly() {
     let place = Place::new();
-    for (name, line) in [
-        ("whole", "--block qp"),
-        ("one", "--block qp --shard 1/2"),
-        ("two", "--block qp --shard 2/2"),
-        ("dll", "--block dll --fixes spec"),
-    ] {
-        place.exits(0, &format!("run --cases 6 --out {name} {line}"));
-    }
+    let shards = shards(&place, 2, "run --cases 6 --block qp", &[0]);
+    place.exits(0, "run --cases 6 --block qp --out whole");
+    place.exits(0, "run --cases 6 --block dll --fixes spec --out dll");
     let whole = place.json("whole/coverage.json");
-    for line in ["a.json one two", "b.json two a.json one", "c.json a.json whole"] {
-        place.exits(0, &format!("cover merge --out {line}"));
-    }
+    place.exits(0, &format!("cover merge --out a.json {shards}"));
+    place.exits(0, "cover merge --out b.json 2of2 a.json 1of2");
+    place.exits(0, "cover merge --out c.json a.json whole");
     assert_eq!(place.text("a.json"), place.text("b.json"));
     assert_eq!(place.json("a.json")["profiles"], whole["profiles"]);
     // The whole contains all cases of the shards.

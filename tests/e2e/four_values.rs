@@ -78,14 +78,10 @@ fn are_found(patches: &[String]) {
         assert!(waves.is_file(), "{patch}: {waves:?}");
         let words = ["unknown at cycle", "the RTL violates the specification"];
         place.prints(1, &words, &format!("explain --recorded-rtl {vector}"));
-        for options in [
-            // The vector records the simulator.
-            "--recorded-rtl --expect-recorded",
-            // Two values do not show it, and good RTL does not, either.
-            "--recorded-rtl --simulator verilator",
-            "--rtl built-in --simulator icarus",
-        ] {
-            place.exits(0, &format!("replay {options} {vector}"));
-        }
+        // The vector records the simulator.
+        place.exits(0, &format!("replay --recorded-rtl --expect-recorded {vector}"));
+        // Two values do not show it, and good RTL does not, either.
+        place.exits(0, &format!("replay --recorded-rtl --simulator verilator {vector}"));
+        place.exits(0, &format!("replay --rtl built-in --simulator icarus {vector}"));
     });
 }

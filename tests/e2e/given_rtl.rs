@@ -34,9 +34,8 @@ fn wrong_header() -> String {
 fn a_file_is_used_by_its_declarations_not_its_name() {
     let place = Place::with_bug(BUG);
     place.write("rtl/bench.v", "module bench; endmodule\n");
-    for (from, to) in [(HEADER, HEADER), (TOP, "recv_core.SV")] {
-        place.write(&format!("flat/{to}"), &place.text(&format!("rtl/thread2/{from}")));
-    }
+    place.write(&format!("flat/{HEADER}"), &place.text(&format!("rtl/thread2/{HEADER}")));
+    place.write("flat/recv_core.SV", &place.text(&format!("rtl/thread2/{TOP}")));
     for rtl in ["rtl", "flat", "flat/recv_core.SV"] {
         place.exits(1, &format!("{SHORT} {rtl}"));
     }
@@ -76,9 +75,8 @@ fn rtl_of_something_else_or_that_is_there_twice_is_refused() {
     }
     place.fails("E0304", "one/old.v", &format!("{SHORT} twice/one"));
     place.remove("twice/one");
-    for folder in ["a", "b/c"] {
-        place.fails("E0304", &format!("{folder}/{TOP}:"), &format!("{SHORT} twice"));
-    }
+    let both = ["a", "b/c"].map(|folder| format!("{folder}/{TOP}:"));
+    assert_error_at(&place.run(&format!("{SHORT} twice")), "E0304", &[&both[0], &both[1]]);
     let dll = project().join("rtl/dll/PcieDllTx.sv").display().to_string();
     let rows = [
         ("E0303", "thread2", "other/other.v"),
@@ -166,9 +164,8 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     place.exits(1, &format!("{SHORT} {top} -Irtl/inc"));
     // A header that was given twice is an error that names both.
     place.write(&format!("rtl/old/{HEADER}"), &built_in(HEADER));
-    for name in ["inc", "old"] {
-        place.fails("E0305", &format!("{name}/{HEADER}"), &format!("{SHORT} rtl"));
-    }
+    let both = ["inc", "old"].map(|name| format!("{name}/{HEADER}"));
+    assert_error_at(&place.run(&format!("{SHORT} rtl")), "E0305", &[&both[0], &both[1]]);
     // The header beside its includer takes precedence, and so does one in a folder of -I.
     place.exits(0, &format!("{SHORT} rtl -Irtl/old"));
     place.write(&format!("rtl/src/{HEADER}"), wrong);
@@ -211,9 +208,8 @@ fn a_vector_knows_its_rtl() {
     let named = rtl.display().to_string();
     place.exits(1, &format!("{SHORT} {named}"));
     let vector = &place.vectors("out")[0];
-    for command in ["replay", "explain"] {
-        place.prints(1, &[&named], &format!("{command} --recorded-rtl {vector}"));
-    }
+    place.prints(1, &[&named], &format!("replay --recorded-rtl {vector}"));
+    place.prints(1, &[&named], &format!("explain --recorded-rtl {vector}"));
     // Without a decision of the user nothing runs: a match of the built-in RTL is no verdict on it.
     let corpus = project().join("vectors/thread2").display().to_string();
     for line in [

@@ -225,9 +225,8 @@ fn a_process_that_ends_is_a_verdict() {
 
 #[test]
 fn a_model_that_does_not_return_is_a_verdict() {
-    for harm in ["spin", "stop"] {
-        is_a_verdict(harm, "hang: the model did not return");
-    }
+    is_a_verdict("spin", "hang: the model did not return");
+    is_a_verdict("stop", "hang: the model did not return");
 }
 
 /// A batch of 32 cycles takes several times the limit.

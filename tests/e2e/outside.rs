@@ -198,9 +198,9 @@ fn a_port_that_appears_vanishes_or_changes_width_is_named() {
         ("output reg  [15:0] out_data", "output reg  [17:0] out_data"),
         ("out_ready", "out_taken"),
     ]);
-    let ports = ["new_input", "new_output", "req_last", "out_data", "out_ready", "out_taken"];
-    assert_contains(&printed, &ports);
-    assert_contains(&printed, &["error[E"]);
+    let words =
+        ["error[E", "new_input", "new_output", "req_last", "out_data", "out_ready", "out_taken"];
+    assert_contains(&printed, &words);
     let printed = broken(&[("localparam [0:0] FREE", "localparm [0:0] FREE")]);
     assert_contains(&printed, &["rtl/Arbiter.v:", "%Error"]);
     assert!(!printed.contains("panicked"), "{printed}");

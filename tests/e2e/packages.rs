@@ -109,11 +109,8 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
     let shell = |step: &str, exit: &str| -> Output {
         let mut bash = Command::new("bash");
         bash.args(["-eo", "pipefail", "-c", step]);
-        for (name, file) in
-            [("GITHUB_OUTPUT", "outputs"), ("GITHUB_STEP_SUMMARY", "summary"), ("RUNNER_TEMP", "")]
-        {
-            bash.env(name, place.path(file));
-        }
+        bash.env("GITHUB_OUTPUT", place.path("outputs")).env("RUNNER_TEMP", place.path(""));
+        bash.env("GITHUB_STEP_SUMMARY", place.path("summary"));
         bash.envs([("PATH", &*path), ("CODE", exit), ("BASE", "main:rtl"), ("RTL", "my rtl")]);
         bash.envs([("GITHUB_ACTION_PATH", "/action"), ("OUT", "/out dir")]);
         bash.env("ARGUMENTS", "--seed random --time 10m").output().unwrap()

@@ -22,11 +22,9 @@ fn refuted(place: &Place, line: &str, name: &str) -> (String, Value, String) {
     let property = all.iter().find(is_it).unwrap_or_else(|| panic!("no {name}: {all:?}"));
     assert_eq!(property["status"], "refuted", "{property}");
     let vector = format!("out/{}", property["vector"].as_str().unwrap());
-    for (exit, options) in
-        [(1, "--recorded-rtl"), (0, "--recorded-rtl --expect-recorded"), (0, "--rtl built-in")]
-    {
-        place.exits(exit, &format!("replay {options} {vector}"));
-    }
+    place.exits(1, &format!("replay --recorded-rtl {vector}"));
+    place.exits(0, &format!("replay --recorded-rtl --expect-recorded {vector}"));
+    place.exits(0, &format!("replay --rtl built-in {vector}"));
     (printed, property.clone(), vector)
 }
 
@@ -121,13 +119,9 @@ fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
     let (_, property, vector) = refuted(&place, line, "");
     assert_eq!(property["kind"], "x_free");
     assert_contains(property["verdict"].as_str().unwrap(), &["unknown", "protocol_error"]);
-    for (exit, options) in [
-        (1, "--recorded-rtl --simulator icarus"),
-        (0, "--recorded-rtl --simulator verilator"),
-        (0, "--rtl built-in --simulator icarus"),
-    ] {
-        place.exits(exit, &format!("replay {options} {vector}"));
-    }
+    place.exits(1, &format!("replay --recorded-rtl --simulator icarus {vector}"));
+    place.exits(0, &format!("replay --recorded-rtl --simulator verilator {vector}"));
+    place.exits(0, &format!("replay --rtl built-in --simulator icarus {vector}"));
     let shown = " prove --block recv --fixes spec --only protocol_error --x ";
     assert_contains(&place.text("out/report.html"), &[shown]);
 }
@@ -185,15 +179,13 @@ fn a_property_that_is_false_in_the_first_cycle_has_a_vector() {
 #[test]
 fn a_yosys_that_does_not_end_by_itself_is_named() {
     let place = Place::new();
-    for (does, number, words) in [
-        ("kill -KILL $$", "E0511", "SIGKILL"),
-        ("kill -SEGV $$", "E0501", "SIGSEGV"),
-        ("exit 7", "E0501", "exit status: 7"),
-    ] {
+    let ends = |does: &str, number: &str, words: &str| {
         let yosys = place.yosys(&format!("case \"$*\" in *-s*) {does} ;; esac"));
-        let line = format!("{yosys} prove --block recv --fixes spec --out out");
-        place.fails(number, words, &line);
-    }
+        place.fails(number, words, &format!("{yosys} prove --block recv --fixes spec --out out"));
+    };
+    ends("kill -KILL $$", "E0511", "SIGKILL");
+    ends("kill -SEGV $$", "E0501", "SIGSEGV");
+    ends("exit 7", "E0501", "exit status: 7");
 }
 
 /// An ABC that proves everything. The property is violated, and the simulated cases show that, too.
@@ -289,16 +281,13 @@ fn violations_of_invariants_and_progress_and_unreachable_known_hangs_are_found()
 
 #[test]
 fn a_proof_applies_to_the_rtl_and_needs_yosys() {
-    let place = Place::new();
-    for (number, words, line) in [
-        ("E0107", "", "prove --simulator icarus"),
-        ("E0109", "", "prove --only 'of no property'"),
-        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys prove"),
-        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys mutate"),
-    ] {
-        place.fails(number, words, &format!("{line} --block recv --fixes spec --out out"));
-        assert!(!place.has("out"), "nothing is written");
-    }
+    let rows = [
+        ("E0107", "", "prove --block recv --fixes spec --simulator icarus"),
+        ("E0109", "", "prove --block recv --fixes spec --only 'of no property'"),
+        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys prove --block recv"),
+        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys mutate --block recv"),
+    ];
+    Place::new().refuses("", &rows);
 }
 
 /// Yosys 0.23 knows no `return`. Without a front end the message names the construct;

@@ -40,13 +40,9 @@ fn started_with(arguments: &str) -> String {
 
 #[test]
 fn a_regression_is_of_all_blocks_if_none_is_named() {
-    for (arguments, expected) in [
-        ("--cases 3", "run --block all --cases 3"),
-        ("--cases 3 --block qp", "run --cases 3 --block qp"),
-        ("--block=qp,dll", "run --block=qp,dll"),
-    ] {
-        assert_eq!(started_with(arguments), expected);
-    }
+    assert_eq!(started_with("--cases 3"), "run --block all --cases 3");
+    assert_eq!(started_with("--cases 3 --block qp"), "run --cases 3 --block qp");
+    assert_eq!(started_with("--block=qp,dll"), "run --block=qp,dll");
 }
 
 /// A row that names nothing would be kept for ever.

@@ -15,15 +15,12 @@ fn each_rule_has_its_cases_vectors_and_planted_bugs() {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)));
     let columns = ["cases", "vectors", "bins", "mutants", "proofs", "planted bugs"];
     assert_eq!(matrix["columns"], json!(columns));
-    let rules: Vec<(&Value, Vec<u64>)> = matrix["rules"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|rule| {
-            let cells = rule["cells"].as_array().unwrap().iter();
-            (&rule["rule"], cells.map(|cell| cell["good"].as_u64().unwrap()).collect())
-        })
-        .collect();
+    let rules = matrix["rules"].as_array().unwrap().iter();
+    let rules = rules.map(|rule| {
+        let cells = rule["cells"].as_array().unwrap().iter();
+        (&rule["rule"], cells.map(|cell| cell["good"].as_u64().unwrap()).collect())
+    });
+    let rules: Vec<(&Value, Vec<u64>)> = rules.collect();
     // R1 is reset; bugs 01 and 02 name it, and so does more than one vector.
     let (_, reset) = rules.iter().find(|(name, _)| *name == "R1").expect("the rule");
     let hits = &place.results("run")["profiles"][0]["rules"]["R1"];

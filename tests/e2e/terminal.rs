@@ -84,9 +84,8 @@ fn completions_and_manual_pages_cover_every_command() {
     place.link_program();
     place.write("cosim.bash", &place.exits(0, "completions bash"));
     place.typed(0, "bash -n cosim.bash");
-    for shell in ["zsh", "fish"] {
-        place.prints(0, &["COSIM_COMPLETE"], &format!("completions {shell}"));
-    }
+    place.prints(0, &["COSIM_COMPLETE"], "completions zsh");
+    place.prints(0, &["COSIM_COMPLETE"], "completions fish");
     // What bash offers behind the words of a command line, in a folder with a run.
     place.exits(1, "run --quiet --cases 3 --fixes spec --no-waves --rtl rtl");
     let offered = |words: &str| -> Vec<String> {
@@ -223,13 +222,9 @@ fn open_shows_the_page_and_the_waves_of_a_failure() {
 
     // Uncovered bins of a run that ended early say nothing of the stimulus.
     let early = format!("{FAILING} --out early --max-failures 1 --details");
-    for (code, words, line) in [
-        (1, "--max-failures", &*early),
-        (0, "uncovered bins", "run --case qp/spec/default/0 --out one"),
-    ] {
-        let printed = place.prints(code, &[words], line);
-        assert!(!printed.contains("    not hit:"), "{printed}");
-    }
+    let early = place.prints(1, &["--max-failures"], &early);
+    let one = place.prints(0, &["uncovered bins"], "run --case qp/spec/default/0 --out one");
+    assert!(!(early + &one).contains("    not hit:"));
 }
 
 /// The numbers of the summary are those of the page and of the commands, and the command at the end

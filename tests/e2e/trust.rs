@@ -24,16 +24,12 @@ impl Checkout {
         let manifest = "[package]\nname = \"stranger\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
                         [workspace]\n[dependencies]\ncosim-core = { path = \"../near\" }\n";
         let near = "[package]\nname = \"cosim-core\"\nversion = \"0.1.0\"\n[workspace]\n";
-        for (name, text) in [
-            ("above/crate/Cargo.toml", manifest),
-            ("above/crate/src/main.rs", "fn main() {}"),
-            ("above/crate/build.rs", "fn main() {}"),
-            ("above/crate/v.json", "{}"),
-            ("above/near/Cargo.toml", near),
-            ("above/near/src/lib.rs", ""),
-        ] {
-            checkout.write(name, text);
-        }
+        checkout.write("above/crate/Cargo.toml", manifest);
+        checkout.write("above/crate/src/main.rs", "fn main() {}");
+        checkout.write("above/crate/build.rs", "fn main() {}");
+        checkout.write("above/crate/v.json", "{}");
+        checkout.write("above/near/Cargo.toml", near);
+        checkout.write("above/near/src/lib.rs", "");
         checkout.script("cargo", "echo \"$PWD $RUSTUP_TOOLCHAIN $*\"");
         checkout
     }

@@ -8,11 +8,7 @@ const REFUSED: &str = "escape: write=0 remove=0 folder=0 cache=0 mode=0 system=0
 
 /// A place with files that the RTL tries to remove and change.
 fn targets() -> Place {
-    let place = Place::new();
-    for name in ["harm_removed", "harm_mode"] {
-        place.write(name, "");
-    }
-    place
+    Place::with_files(&[("harm_removed", ""), ("harm_mode", "")])
 }
 
 /// Runs a command in that place on RTL that tries to escape.
