@@ -1,9 +1,8 @@
 //! Interfaces of standard protocols: `cosim new` writes agents for them, and their default traffic
 //! is legal and reaches edges.
 
-use crate::common::{Place, project};
+use crate::common::{Place, assert_contains, source};
 use crate::outside::Outside;
-use std::fs;
 
 const RTL: &str = include_str!("data/interfaces.sv");
 
@@ -11,8 +10,7 @@ const RTL: &str = include_str!("data/interfaces.sv");
 /// legal, and does it reach the last word, the longest bursts and a thousand transfers?
 #[test]
 fn interfaces_of_all_protocols_get_agents() {
-    let (block, printed) = Outside::new("interfaces_block", RTL, "--top interfaces");
-    for line in [
+    let lines = [
         "interface: AXI4 subordinate S_AXI_*,",
         "interface: AXI4 manager M_AXI_*,",
         "interface: AXI4-Lite subordinate s_axil_wr_*, reads s_axil_rd_*,",
@@ -29,28 +27,23 @@ fn interfaces_of_all_protocols_get_agents() {
         "interface: memory port or register bus manager ram_*,",
         "inputs that nothing drives, held at 0 in src/lib.rs: S_AXI_WUSER",
         "channels: source cmd (cmd_valid, cmd_ready), sink rsp (rsp_valid, rsp_ready);",
-    ] {
-        assert!(printed.contains(line), "{line}: {printed}");
-    }
-    for (file, line) in [
-        ("src/lib.rs", "tie S_AXI_WUSER = 0;"),
-        ("src/lib.rs", "agent mode: InputDriver on"),
-        ("README.md", "`S_AXI_WUSER` is always 0"),
-        ("README.md", "`mode` has random values"),
-    ] {
-        assert!(block.text(file).contains(line), "{line}: {}", block.text(file));
-    }
+    ];
+    let block = Outside::new("interfaces_block", RTL, "--top interfaces", &lines);
+    let lines = ["tie S_AXI_WUSER = 0;", "agent mode: InputDriver on"];
+    assert_contains(&block.text("src/lib.rs"), &lines);
+    let lines = ["`S_AXI_WUSER` is always 0", "`mode` has random values"];
+    assert_contains(&block.text("README.md"), &lines);
     // One output belongs to no interface.
-    let model = [
+    for (from, to) in [
         ("    const IS_WRITTEN: bool = false;\n", ""),
         ("fn outputs(&self, _inputs", "fn outputs(&self, inputs"),
         ("M_AXI_WUSER = rtl::Bits1::new(0);", "M_AXI_WUSER = inputs.S_AXI_WUSER;"),
-    ];
-    block.edit("src/golden.rs", &model);
+    ] {
+        block.edit("src/golden.rs", from, to);
+    }
     block.builds();
-    let printed = block.exits(0, "run --cases 20 --out good");
     let tied = "inputs that never change (`tie`): S_AXI_WUSER = 0";
-    assert!(printed.contains("PASS") && printed.contains(tied), "{printed}");
+    block.prints(0, &["PASS", tied], "run --cases 20 --out good");
     for (name, bad) in
         [("last", "&S_AXI_AWADDR[15:2]"), ("longest", "&S_AXI_AWLEN"), ("late", "transfers > 1000")]
     {
@@ -67,32 +60,28 @@ fn interfaces_of_all_protocols_get_agents() {
 /// Do interfaces of a module with several clocks get agents at their clocks, with checks that fire?
 #[test]
 fn interfaces_of_several_clocks_get_agents() {
-    let place = Place::new();
-    place.write("crossing.sv", include_str!("data/crossing.sv"));
-    let (block, _) = Outside::in_place(place, "crossing_block", "--top crossing .");
-    let source = block.text("src/lib.rs");
-    for line in [
+    let place = Place::with_files(&[("crossing.sv", include_str!("data/crossing.sv"))]);
+    let block = Outside::in_place(place, "crossing_block", "--top crossing .", &[]);
+    let lines = [
         "agent s_axis: StreamSource on S_AXIS, at s_axis_aclk;",
         "agent m_axis: StreamSink on M_AXIS, at m_axis_aclk;",
         "agent m_apb: ApbManager on M_APB, at m_axis_aclk;",
-    ] {
-        assert!(source.contains(line), "{line}: {source}");
-    }
-    block.edit("src/lib.rs", &[("Untimed<false>", "Untimed")]);
+    ];
+    assert_contains(&block.text("src/lib.rs"), &lines);
+    block.edit("src/lib.rs", "Untimed<false>", "Untimed");
     block.builds();
-    let run = |expected, rtl: &str| {
+    let run = |expected, words: &str, rtl: &str| {
         let run = "run --cases 20 --max-failures 1 --rtl";
-        block.exits(expected, &format!("{run} {rtl} --out out-{rtl}"))
+        block.prints(expected, &[words], &format!("{run} {rtl} --out out-{rtl}"));
     };
-    assert!(run(0, "built-in").contains("PASS"));
+    run(0, "PASS", "built-in");
     let items = "} = items[rbin[2:0]]";
     for (name, check, from, to) in [
         ("stable", "check-axis-payload-held", items, &*format!("{items} ^ 17'(wbin)")),
         ("read", "check-read-data", "= words[", "= m_apb_psel && wbin == 3 ? '0 : words["),
     ] {
         block.plant(name, "crossing.sv", &[(from, to)]);
-        let printed = run(1, name);
-        assert!(printed.contains(check), "{name}: {printed}");
+        run(1, check, name);
     }
 }
 
@@ -101,9 +90,8 @@ fn interfaces_of_several_clocks_get_agents() {
 #[test]
 fn the_guides_show_an_example_that_passes() {
     for (page, file) in [("own-agent", "src/receiver.rs"), ("register-bus", "src/timer.rs")] {
-        let path = project().join("docs/how-to").join(page).with_extension("md");
-        let shown = fs::read_to_string(path).unwrap();
-        let file = fs::read_to_string(project().join("examples/uart").join(file)).unwrap();
+        let shown = source(format!("docs/how-to/{page}.md"));
+        let file = source(format!("examples/uart/{file}"));
         let blocks: Vec<&str> = shown.split("```").skip(1).step_by(2).collect();
         assert!(!blocks.is_empty(), "{page} shows no code");
         for line in blocks.iter().flat_map(|block| block.lines().skip(1)).map(str::trim) {

@@ -1,10 +1,9 @@
 //! Cached answers of Yosys and ABC: results are the same with and without them, and no query runs
 //! twice.
 
-use crate::common::{Place, assert_code, files, script, text};
+use crate::common::{Place, assert_contains, files, script};
 use std::env;
 use std::fs;
-use std::process::Output;
 
 /// A place with a private cache, and an ABC that counts its starts.
 struct Bench(Place);
@@ -17,20 +16,17 @@ impl Bench {
         Self(place)
     }
 
-    fn run(&self, line: &str) -> Output {
-        let mut command = self.0.command(line);
-        for (name, path) in [("COSIM_CACHE", "cache"), ("STARTS", "starts"), ("YOSYS", "yosys")] {
-            command.env(name, self.0.path(path));
-        }
-        let real = env::var_os("YOSYS").unwrap_or_else(|| "yosys".into());
-        command.env("REAL", real).output().unwrap()
+    /// A line behind the variables that name cache and programs.
+    fn line(&self, line: &str) -> String {
+        let real = env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
+        let [cache, starts, yosys] =
+            ["cache", "starts", "yosys"].map(|name| self.0.path(name).display().to_string());
+        format!("COSIM_CACHE={cache} STARTS={starts} YOSYS={yosys} REAL={real} {line}")
     }
 
     #[track_caller]
     fn exits(&self, code: i32, line: &str) -> String {
-        let output = self.run(line);
-        assert_code(&output, code);
-        text(&output)
+        self.0.exits(code, &self.line(line))
     }
 
     /// The number of starts of ABC since the last call.
@@ -41,8 +37,7 @@ impl Bench {
     }
 
     fn cache(&self, action: &str) -> serde_json::Value {
-        let output = self.run(&format!("cache {action} --format json"));
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
+        self.0.json_of(0, &self.line(&format!("cache {action}")))
     }
 
     /// The files of a result that must be reproducible, without the times of proofs and the
@@ -81,7 +76,7 @@ fn a_second_proof_of_the_same_rtl_is_the_same_without_starting_abc() {
     // The answers of ABC, and the network of the RTL.
     let requested = starts + 1;
     let reported = format!("{requested} of {requested} answers of Yosys and ABC were in the cache");
-    assert!(second.contains(&reported), "{reported}: {second}");
+    assert_contains(&second, &[&reported]);
 
     bench.exits(1, &format!("{prove} third --no-cache"));
     assert_eq!(bench.starts(), starts, "all is asked again");
@@ -91,7 +86,7 @@ fn a_second_proof_of_the_same_rtl_is_the_same_without_starting_abc() {
     let number = &bench.cache("show")["answers"];
     assert!(number["number"].as_u64().unwrap() >= 2 && number["bytes"].as_u64().unwrap() > 0);
     let shown = format!("{} answers of Yosys and ABC", number["number"]);
-    assert!(bench.exits(0, "cache").contains(&shown), "{shown}");
+    assert_contains(&bench.exits(0, "cache"), &[&shown]);
     assert_eq!(bench.cache("clear")["answers"], number["number"]);
     assert_eq!(bench.cache("show")["answers"]["number"], 0);
 }
@@ -121,5 +116,5 @@ fn answers_that_cannot_be_stored_are_a_warning() {
     let prove = "prove --block recv --fixes spec --only 'release_id is 0' --out out";
     let printed = bench.exits(0, prove);
     assert_eq!(printed.matches("warning: ").count(), 1, "{printed}");
-    assert!(printed.contains("set COSIM_CACHE"), "{printed}");
+    assert_contains(&printed, &["set COSIM_CACHE"]);
 }

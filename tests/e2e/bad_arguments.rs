@@ -1,7 +1,8 @@
 //! Invalid arguments and scenario files: exit code 2, a helpful message, and nothing written.
 
 use crate::common::{
-    Place, assert_code, assert_error, assert_error_at, files, program, project, script, text,
+    Place, assert_code, assert_error, assert_error_at, corpus, program, project, script, text,
+    vector_of,
 };
 use crate::full_disk::under;
 use std::ffi::OsString;
@@ -21,38 +22,77 @@ fn a_closed_standard_error_changes_no_exit_code() {
 
 #[test]
 fn bad_arguments_exit_2_and_name_the_argument() {
-    let place = Place::new();
-    let other = "vectors/thread2/d1-write-with-immediate-skips-units.json";
-    let other = format!("replay --block dll {}", project().join(other).display());
-    place.fails("E0209", "thread2", &other);
-    for (line, number, words) in [
-        ("rnu", "E0101", "`run`"),
-        ("run --blok qp", "E0101", "'--block'"),
-        ("run --block tread2", "E0102", "did you mean `thread2`?"),
-        ("run --scenario smok", "E0105", "did you mean `smoke`?"),
-        ("run --fixes spce", "E0103", "did you mean `spec`?"),
-        ("run --case thread2/spc/smoke/0", "E0103", "did you mean `spec`?"),
-        ("run --seed=-1", "E0101", "0 to 2^64"),
-        ("run --shard 3/2", "E0101", "I/N"),
-        ("run --packets 20001", "E0101", "from 1 to 20000"),
-        ("run --case thread2/spec/17", "E0106", "BLOCK/PROFILE/SCENARIO/INDEX"),
-        ("run --scenario smoke --scenario smoke", "E0212", "`smoke`"),
-        ("run --case thread2/spec/smoke/0 --fixes repaired", "E0106", "--fixes"),
-        ("run --cases 1e308", "E0101", "from 0 to 140737488355327"),
-        ("run --threads inf", "E0101", "from 1 to 1024"),
-        ("run --time 584542046090y", "E0101", "365days"),
-        ("run --memory-limit 18446744073709551616", "E0101", "bytes"),
-        ("run --save-vectors 18446744073709551615", "E0101", "from 0 to"),
-        ("mutate --mutants 18446744073709551615", "E0101", "from 1 to 100000"),
-        ("run --rtl /nowhere", "E0301", "/nowhere"),
-        ("run --unknown", "E0101", "--unknown"),
-        ("replay", "E0101", "VECTOR"),
-        ("replay /nowhere.json", "E0201", "/nowhere.json: "),
-    ] {
-        let out = if line.starts_with("run ") { "--out out" } else { "" };
-        place.fails(number, words, &format!("{line} {out}"));
-        assert!(!place.has("out"), "{line} wrote something");
-    }
+    let place = Place::with_rtl();
+    place.write("mine/file", "mine");
+    let other = corpus("thread2/d1-write-with-immediate-skips-units");
+    let other = format!("replay --block dll {other}");
+    let random = format!("replay --fixes random:2 {}", vector_of("recv"));
+    let rows = [
+        ("E0101", "`run`", "rnu"),
+        ("E0101", "'--block'", "run --blok qp"),
+        ("E0102", "did you mean `thread2`?", "run --block tread2"),
+        ("E0105", "did you mean `smoke`?", "run --scenario smok"),
+        ("E0103", "did you mean `spec`?", "run --fixes spce"),
+        ("E0103", "did you mean `spec`?", "run --case thread2/spc/smoke/0"),
+        ("E0101", "0 to 2^64", "run --seed=-1"),
+        ("E0101", "I/N", "run --shard 3/2"),
+        ("E0101", "from 1 to 20000", "run --packets 20001"),
+        ("E0106", "BLOCK/PROFILE/SCENARIO/INDEX", "run --case thread2/spec/17"),
+        ("E0106", "", "run --case qp/spec/default/1~6"),
+        ("E0106", "", "run --case qp/spec/default/1~"),
+        ("E0212", "`smoke`", "run --scenario smoke --scenario smoke"),
+        ("E0106", "--fixes", "run --case thread2/spec/smoke/0 --fixes repaired"),
+        ("E0101", "from 0 to 140737488355327", "run --cases 1e308"),
+        ("E0101", "from 1 to 1024", "run --threads inf"),
+        ("E0101", "365days", "run --time 584542046090y"),
+        ("E0101", "bytes", "run --memory-limit 18446744073709551616"),
+        ("E0101", "from 0 to", "run --save-vectors 18446744073709551615"),
+        ("E0101", "from 1 to 100000", "mutate --mutants 18446744073709551615"),
+        ("E0301", "/nowhere", "run --rtl /nowhere"),
+        ("E0101", "--unknown", "run --unknown"),
+        // Goals of coverage.
+        ("E0101", "0 to 100", "run --block qp --min-coverage 101"),
+        ("E0101", "0 to 100", "run --block qp --until-coverage 101"),
+        ("E0101", "", "run --block qp --until-coverage 90 --min-coverage 90"),
+        ("E0101", "", "run --until-coverage 90 --case qp/spec/default/1"),
+        ("E0110", "", "run --block qp --until-coverage 50 --shard 1/2"),
+        // Options that one of several blocks does not have.
+        ("E0103", "block qp: --fixes: ", "run --block all --fixes repaired"),
+        ("E0105", "block thread2: ", "run --block all --scenario rollover"),
+        ("E0104", "block qp: --parameter", "run --block dll,qp --parameter REPLAY_DEPTH=4"),
+        ("E0106", "--block", "run --block dll,qp --case thread2/spec/ring/0"),
+        // Parameters. Random ones are of a run alone.
+        ("E0103", "random:", "run --block recv --fixes spec,random:x"),
+        ("E0103", "random:", &random),
+        ("E0103", "random:", "prove --block recv --fixes random:2"),
+        ("E0104", "the block has no parameters", "run --parameter REPLAY_DEPTH=2"),
+        ("E0104", "a power of two from 2 to 2048", "run --block dll --parameter REPLAY_DEPTH=4096"),
+        ("E0104", "a number from 2 to 65535", "run --block dll --parameter ACKNAK_LATENCY=65536"),
+        ("E0104", "is not NAME=VALUE", "run --block dll --parameter REPLAY_DEPTH"),
+        // Code coverage, assertions and Icarus.
+        ("E0107", "--simulator", "run --block qp --coverage --simulator icarus"),
+        ("E0101", "--case", "run --block qp --coverage --case qp/spec/drain/1"),
+        ("E0107", "", "run --block qp --assertions --simulator icarus"),
+        ("E0107", "", "mutate --block qp --assertions"),
+        ("E0107", "--simulator icarus", "bench --simulator icarus"),
+        ("E0107", "--simulator icarus", "mutate --mutants 1 --simulator icarus"),
+        ("E0107", "--simulator icarus", "mutate --fixes spec --only 1 --simulator icarus"),
+        // Waves.
+        ("E0101", "", "run --case thread2/repaired/ring/3 --trace-all"),
+        ("E0108", "", "run --case thread2/all/ring/3 --trace case.fst"),
+        ("E0101", "", "run --trace case.fst"),
+        ("E0109", "no RTL to watch", "watch"),
+        ("E0109", "no RTL to watch", "watch --rtl built-in"),
+        ("E0301", "none", "watch --rtl none"),
+        ("E0105", "none", "watch --rtl rtl --scenario none"),
+        ("E0602", "mine", "watch --rtl rtl --cases 1 --out mine"),
+        ("E0101", "VECTOR", "replay"),
+        ("E0201", "/nowhere.json: ", "replay /nowhere.json"),
+        ("E0207", "", "replay --expect-recorded no-such-*.json"),
+        ("E0209", "thread2", &other),
+    ];
+    place.refuses("", &rows);
+    assert_eq!(place.names("mine"), ["file"]);
     // Nothing is similar.
     let printed = place.exits(2, "run --block zzzzzz");
     assert!(!printed.contains("did you mean"), "{printed}");
@@ -75,25 +115,19 @@ fn a_bad_scenario_file_is_named_with_line_and_column() {
     ] {
         place.write("s.json", &content);
         let output = place.run("run --scenario s.json --out /nowhere/out");
-        assert_error_at(&output, number, "s.json");
-        assert_error_at(&output, number, words);
+        assert_error_at(&output, number, &["s.json", words]);
     }
 }
 
 #[test]
 fn help_version_and_codes_are_no_errors_and_no_command_prints_the_usage() {
     let place = Place::new();
-    for (code, line, words) in [
-        (0, "--help", ""),
-        (0, "--version", ""),
-        (0, "run --help", ""),
-        (0, "list", ""),
-        (2, "", "Usage"),
-        (0, "error e0213", "E0213: "),
-        (0, "error", "\n  E0213  "),
-    ] {
-        place.prints(code, &[words], line);
+    for line in ["--help", "--version", "run --help", "list"] {
+        place.exits(0, line);
     }
+    place.prints(2, &["Usage"], "");
+    place.prints(0, &["E0213: "], "error e0213");
+    place.prints(0, &["\n  E0213  "], "error");
     place.fails("E0101", "", "error E0000");
 }
 
@@ -102,10 +136,9 @@ fn help_version_and_codes_are_no_errors_and_no_command_prints_the_usage() {
 fn names_that_are_not_utf_8_exit_2_before_anything_runs() {
     let bad = |name: &str| OsString::from_vec([name.as_bytes(), b"\xff"].concat());
     let place = Place::new();
-    let vector = files(&project().join("vectors/recv"), "json").remove(0);
     let at = |name: &str| place.path("").join(bad(name)).into_os_string();
     fs::create_dir(at("dir")).unwrap();
-    fs::copy(&vector, at("vector")).unwrap();
+    fs::copy(vector_of("recv"), at("vector")).unwrap();
     let output = place.command("run --block qp --cases 1 --out").arg(at("out")).output().unwrap();
     assert_error(&output, "E0101");
     assert!(!Path::new(&at("out")).exists());
@@ -124,8 +157,7 @@ fn names_that_are_not_utf_8_exit_2_before_anything_runs() {
 
 #[test]
 fn a_path_that_begins_with_a_dash_is_no_option_of_the_browser() {
-    let place = Place::new();
-    place.write("-run/report.html", "");
+    let place = Place::with_files(&[("-run/report.html", "")]);
     let printed = place.exits(0, "BROWSER=true open --print -- -run");
     let path = place.path("-run/report.html").canonicalize().unwrap();
     assert_eq!(printed.trim(), format!("true {}", path.display()));

@@ -1,11 +1,10 @@
 //! Registers without reset: initial values are random, expose bugs, and are stored in the vector.
 
-use crate::common::{Place, files};
+use crate::common::{Place, THREAD2_TOP as TOP, files};
 use crate::waves::{DUT, GOLDEN, values};
 use serde_json::{Value, json as value};
 use wellen::simple::read;
 
-const TOP: &str = "ReqRecvCore_Thread_2.v";
 const OFFSET: &str = "  assign msg_offset = msg_offset_used[qp]";
 
 /// RTL whose message offset is right only while a register without reset holds the right value.
@@ -24,11 +23,10 @@ fn rtl_that_needs(right: &str) -> Place {
 fn found(place: &Place, out: &str, more: &str) -> (Value, String) {
     let run = "run --fixes repaired --cases 20 --quiet --max-failures 1 --rtl rtl";
     place.exits(1, &format!("{run} --out {out} {more}"));
-    let group = place.results(out)["failures"][0].clone();
-    let vector = format!("{out}/{}", group["vector"].as_str().unwrap());
+    let vector = place.vector(out);
     place.exits(0, &format!("replay --expect-recorded --rtl rtl {vector}"));
     place.exits(0, &format!("replay --rtl built-in {vector}"));
-    (group, vector)
+    (place.results(out)["failures"][0].clone(), vector)
 }
 
 #[test]
@@ -38,9 +36,8 @@ fn a_register_that_works_only_when_it_begins_as_ones_or_zeros_is_found() {
         let place = rtl_that_needs(right);
         let (_, vector) = found(&place, "run", "--no-waves");
         assert_eq!(place.json(&vector)["stimulus"]["before_reset"], held);
-        let printed = place.exits(1, &format!("explain --rtl rtl {vector}"));
         // The waveform must show the failure, not a matching case.
-        assert!(printed.contains("differs:"), "{printed}");
+        let printed = place.prints(1, &["differs:"], &format!("explain --rtl rtl {vector}"));
         let zeros = printed.contains("registers hold zeros before reset");
         assert_eq!(zeros, held == "zeros", "{printed}");
     }
@@ -92,7 +89,7 @@ fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     let note = group["notes"][0].as_str().expect("a note");
     assert!(note.starts_with("no waves: the RTL behaves differently while it is traced"), "{note}");
     assert!(files(&place.path("run/failures"), "fst").is_empty());
-    let printed = place.exits(1, &format!("replay --rtl rtl {vector} --trace waves.fst"));
-    assert!(printed.contains("while it is traced: the result is match"), "{printed}");
+    let traced = "while it is traced: the result is match";
+    place.prints(1, &[traced], &format!("replay --rtl rtl {vector} --trace waves.fst"));
     assert!(!place.has("waves.fst"));
 }

@@ -1,8 +1,8 @@
 //! The cache of compiled models: ownership, contents, and what remains after an interruption.
 
 use crate::common::{
-    Place, assert_code, assert_error_at, code, files, interrupted, program, script, vector_of,
-    wait_until,
+    Place, assert_code, assert_error_at, code, files, interrupted, program, script, source,
+    vector_of, wait_until,
 };
 use std::env;
 use std::fs;
@@ -17,8 +17,11 @@ fn cached(place: &Place, line: &str) -> String {
 
 /// A replay with fixes that no linked model has, so that one is compiled.
 fn replay(place: &Place, variables: &str) -> Output {
-    let replay = format!("{variables} replay --fixes 0x01 {}", vector_of("thread2"));
-    place.run(&cached(place, &replay))
+    place.run(&replay_line(place, variables))
+}
+
+fn replay_line(place: &Place, variables: &str) -> String {
+    cached(place, &format!("{variables} replay --fixes 0x01 {}", vector_of("thread2")))
 }
 
 /// Regression test: a library compiled with other options was reused, and a library of zeros was
@@ -46,7 +49,7 @@ fn a_library_is_that_of_its_compiler_whole_and_no_more_are_kept_than_may() {
     assert_eq!(libraries(), kept, "the other one was too much");
     assert!(fs::read(&kept[0]).unwrap().iter().any(|byte| *byte != 0), "it was made again");
     let wrong = replay(&place, "COSIM_CACHE_LIMIT=much");
-    assert_error_at(&wrong, "E0111", "COSIM_CACHE_LIMIT: `much`");
+    assert_error_at(&wrong, "E0111", &["COSIM_CACHE_LIMIT: `much`"]);
     let entries = shown("cache show")["entries"].as_array().unwrap().len();
     assert_eq!(shown("cache clear")["removed"], entries);
     assert!(libraries().is_empty());
@@ -56,25 +59,20 @@ fn a_library_is_that_of_its_compiler_whole_and_no_more_are_kept_than_may() {
 #[test]
 fn an_interruption_ends_compiling_at_once_and_says_so() {
     let place = Place::new();
-    let [cache, pid, verilator] = ["cache", "pid", "verilator"].map(|name| place.path(name));
+    let [cache, pid] = ["cache", "pid"].map(|name| place.path(name));
     // This Verilator never ends, so the timing of the interruption does not matter.
     let never_ends = "for word; do\n  if [ \"$word\" = --cc ]; then\n    echo $$ >\"$PID.new\"\n    \
                       mv \"$PID.new\" \"$PID\"\n    exec sleep 1000\n  fi\ndone\nexec \"$REAL\" \"$@\"";
-    script(&verilator, never_ends);
-    let mut child = place
-        .command(&format!("replay --fixes 0x01 {}", vector_of("thread2")))
-        .envs([("COSIM_CACHE", &cache), ("PID", &pid), ("VERILATOR", &verilator)])
-        .env("REAL", env::var_os("VERILATOR").unwrap_or_else(|| "verilator".into()))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let verilator = script(&place.path("verilator"), never_ends).display().to_string();
+    let real = env::var("VERILATOR").unwrap_or_else(|_| "verilator".to_owned());
+    let variables = format!("PID={} VERILATOR={verilator} REAL={real}", pid.display());
+    let mut child = place.start_with_pipes(&replay_line(&place, &variables));
     wait_until(&mut child, || pid.exists());
     let begin = Instant::now();
     let printed = interrupted(child);
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     assert!(printed.to_lowercase().contains("interrupted"), "{printed}");
-    let pid = fs::read_to_string(&pid).unwrap();
+    let pid = source(&pid);
     let alive = Command::new("kill").args(["-0", pid.trim()]).stderr(Stdio::null()).status();
     assert!(!alive.unwrap().success(), "Verilator was left behind");
     assert!(files(&cache, "so").is_empty());
@@ -108,8 +106,7 @@ fn a_cache_that_others_can_write_is_refused() {
     let cache = place.path("cache");
     fs::create_dir(&cache).unwrap();
     fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).unwrap();
-    for output in [place.run(&cached(&place, "cache")), replay(&place, "")] {
-        assert_error_at(&output, "E0606", "set COSIM_CACHE");
-    }
+    assert_error_at(&place.run(&cached(&place, "cache")), "E0606", &["set COSIM_CACHE"]);
+    assert_error_at(&replay(&place, ""), "E0606", &["set COSIM_CACHE"]);
     assert!(place.names("cache").is_empty(), "nothing is written");
 }

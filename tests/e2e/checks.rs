@@ -1,8 +1,7 @@
 //! The generic checks of a block: our blocks pass them, and they report each wrong part of a test
 //! block, whose scoreboard also shows what a violation does to batches of cycles.
 
-use crate::common::{self, checks, json, project};
-use cosim::PROGRAM;
+use crate::common::{self, blocks, checks, json, project, source};
 use cosim::blocks::rx::rtl::{self, Bits1, Bits12, Inputs, Outputs};
 use cosim_core::checks::{Bugs, Checks, Result as CheckResult};
 use cosim_core::harness::{
@@ -33,29 +32,28 @@ const SHOWN_BY_HAND: [(&str, &str); 4] = [
 
 #[test]
 fn our_scenarios_and_environments_are_right() -> CheckResult {
-    for block in PROGRAM.blocks {
-        let checks = checks(block.info().name);
-        checks.scenarios_can_be_read_again()?;
-        checks.weights_draw_legal_stimulus()?;
-        checks.environment_drives_every_pin()?;
-        checks.environment_bears_any_outputs()?;
-    }
-    Ok(())
+    blocks().try_for_each(|block| scenarios_and_environment_are_right(&checks(block)))
+}
+
+fn scenarios_and_environment_are_right(checks: &Checks) -> CheckResult {
+    checks.scenarios_can_be_read_again()?;
+    checks.weights_draw_legal_stimulus()?;
+    checks.environment_drives_every_pin()?;
+    checks.environment_bears_any_outputs()
 }
 
 #[test]
 fn default_runs_hit_every_rule() -> CheckResult {
-    PROGRAM.blocks.iter().try_for_each(|block| checks(block.info().name).rules_are_hit())
+    blocks().try_for_each(|block| checks(block).rules_are_hit())
 }
 
 #[test]
 fn every_check_of_a_scoreboard_fires_on_some_fault() -> CheckResult {
-    for block in PROGRAM.blocks {
-        let shown = SHOWN_BY_HAND.iter().filter(|(name, _)| *name == block.info().name);
+    blocks().try_for_each(|block| {
+        let shown = SHOWN_BY_HAND.iter().filter(|(name, _)| *name == block);
         let elsewhere: Vec<&str> = shown.flat_map(|(_, checks)| checks.split(' ')).collect();
-        checks(block.info().name).scoreboard_fires(&elsewhere)?;
-    }
-    Ok(())
+        checks(block).scoreboard_fires(&elsewhere)
+    })
 }
 
 /// A block that counts TLPs, on the pins of `rx`. [`wrong`] selects which part is wrong.
@@ -315,10 +313,7 @@ fn finds(checked: CheckResult, what: &[&str]) {
 #[test]
 fn errors_of_a_block_are_found_and_named_and_one_that_is_right_passes() -> CheckResult {
     let right = toy(Part::None);
-    right.scenarios_can_be_read_again()?;
-    right.weights_draw_legal_stimulus()?;
-    right.environment_drives_every_pin()?;
-    right.environment_bears_any_outputs()?;
+    scenarios_and_environment_are_right(&right)?;
     right.rules_are_hit()?;
     right.scoreboard_fires(&[])?;
     finds(right.scoreboard_fires(&["countd"]), &["countd: listed as shown elsewhere"]);
@@ -405,7 +400,7 @@ fn errors_of_a_corpus_are_found() {
     let corpus = fs::read_dir(project().join("vectors/thread2")).unwrap();
     let mut names = corpus.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let name = names.find(|name| name.starts_with("t01-")).unwrap();
-    let vector = json(&project().join("vectors/thread2").join(&name));
+    let vector = json(format!("vectors/thread2/{name}"));
     let mut changed = vector.clone();
     changed["origin"]["about"] = "why".into();
     place.write(&name, &changed.to_string());
@@ -433,7 +428,7 @@ fn errors_of_a_folder_of_bugs_are_found() {
     let (qp, place) = (checks("qp"), common::Place::new());
     finds(qp.bugs_are_found(place.path(""), &Bugs::of(0)), &["no .patch in it"]);
     let file = "QpStateCtrl.sv";
-    let rtl = fs::read_to_string(project().join("rtl/qp").join(file)).unwrap();
+    let rtl = source(format!("rtl/qp/{file}"));
     let first = rtl.lines().next().unwrap();
     let mut lines = (1..).zip(rtl.lines());
     let ready = lines.find(|(_, line)| line.starts_with("  assign cmd_ready =")).unwrap();

@@ -1,9 +1,10 @@
 //! Files for CI systems: `junit.xml`, `summary.md` and annotations, checked with third-party tools.
 
-use crate::common::{Place, assert_code, json, program, project, python, text, typed_in};
+use crate::common::{
+    Place, assert_code, assert_contains, json, program, project, python, source, text, typed_in,
+};
 use regex::Regex;
 use serde_json::Value;
-use std::fs;
 use std::process::Output;
 
 /// Counts what a third-party reader finds in a file.
@@ -41,12 +42,6 @@ const NO_CI: &str = "GITHUB_ACTIONS= GITLAB_CI=";
 
 const RUN: &str = "run --quiet --no-waves --scenario smoke";
 
-/// A place with RTL of `thread2` that is never ready for a packet.
-fn never_ready() -> Place {
-    let [ready, never] = ["1", "0"].map(|bit| format!("fetch_cxt_egress_ready = 1'b{bit}"));
-    Place::with_change("ReqRecvCore_Thread_2.v", &ready, &never)
-}
-
 #[test]
 fn each_case_of_a_green_run_is_a_test_case_up_to_a_thousand() {
     let place = Place::new();
@@ -57,13 +52,13 @@ fn each_case_of_a_green_run_is_a_test_case_up_to_a_thousand() {
     assert!(page.starts_with("## PASS: `thread2`, seed 1\n"), "{page}");
     place.exits(0, &format!("{NO_CI} {RUN} --fixes spec --cases 1003 --packets 1 --out many"));
     assert_eq!(counted(&place, "many"), "1 1001 0 0\n");
-    let xml = place.text("many/junit.xml");
-    assert!(xml.contains("thread2/spec/smoke: 3 further cases"), "{xml}");
+    let further = "thread2/spec/smoke: 3 further cases";
+    assert_contains(&place.text("many/junit.xml"), &[further]);
 }
 
 #[test]
 fn a_failure_says_how_to_see_it_again_and_gitlab_gets_a_code_quality_report() {
-    let place = never_ready();
+    let place = Place::never_ready();
     let red = "--cases 30 --fixes spec --seed 7 --rtl rtl --out run";
     place.exits(1, &format!("{NO_CI} GITLAB_CI=true {RUN} {red}"));
     let counted = counted(&place, "run");
@@ -74,12 +69,12 @@ fn a_failure_says_how_to_see_it_again_and_gitlab_gets_a_code_quality_report() {
     let xml = place.text("run/junit.xml");
     let build = place.results("run")["run"]["build"].as_str().unwrap().to_owned();
     let again = "reproduce: cosim run --seed 7 --case thread2/spec/smoke/0 --rtl rtl --build";
-    assert!(xml.contains(&format!("{again} {build}")), "{again}\n{xml}");
+    assert_contains(&xml, &[&format!("{again} {build}")]);
     let attached = xml.split("[[ATTACHMENT|").nth(1).unwrap().split("]]").next().unwrap();
     assert!(place.path("run").join(attached).exists(), "{attached}");
     let page = place.text("run/summary.md");
     assert!(page.starts_with("## FAIL: `thread2`, seed 7\n"), "{page}");
-    assert!(page.contains("- `the RTL violates the specification"), "{page}");
+    assert_contains(&page, &["- `the RTL violates the specification"]);
     let report = place.json("run/gl-code-quality-report.json");
     let [issue] = &report.as_array().unwrap()[..] else { panic!("{report}") };
     assert_eq!(issue["severity"], "blocker");
@@ -93,7 +88,7 @@ fn a_failure_says_how_to_see_it_again_and_gitlab_gets_a_code_quality_report() {
 
 #[test]
 fn github_gets_annotations_and_a_page() {
-    let place = never_ready();
+    let place = Place::never_ready();
     place.write("page.md", "before\n");
     let github = "GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=page.md";
     let red = "--cases 3 --fixes spec --rtl rtl --out run --format json";
@@ -103,12 +98,8 @@ fn github_gets_annotations_and_a_page() {
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["passed"], false);
     let printed = String::from_utf8(output.stderr).unwrap();
     let command = printed.lines().find(|line| line.starts_with("::error ")).unwrap();
-    for words in [
-        "title=cosim thread2%3A mismatch-fetch_cxt_egress_ready",
-        "%0Athe RTL violates the specification",
-    ] {
-        assert!(command.contains(words), "{printed}");
-    }
+    let title = "title=cosim thread2%3A mismatch-fetch_cxt_egress_ready";
+    assert_contains(command, &[title, "%0Athe RTL violates the specification"]);
     let page = place.text("page.md");
     assert!(page.starts_with("before\n## FAIL: `thread2`, seed 1\n"), "{page}");
     // Its commands name the program as the job called it, which may be in no PATH.
@@ -117,14 +108,14 @@ fn github_gets_annotations_and_a_page() {
     assert!(commands.len() >= 2, "{page}");
     for line in commands {
         let command = line.rsplit('`').nth(1).unwrap();
-        assert_code(&typed_in(&place.path(""), command), 1);
+        place.typed(1, command);
     }
 }
 
 /// The snippet for editors finds the failures of its own command, and errors of the compilation.
 #[test]
 fn editors_find_the_lines_of_failures() {
-    let tasks = json(&project().join("docs/how-to/editor/tasks.json"));
+    let tasks = json("docs/how-to/editor/tasks.json");
     // Per task: file, line, column and severity of what its patterns find.
     let found = |output: &Output| -> Vec<Vec<[String; 4]>> {
         let printed = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -147,7 +138,7 @@ fn editors_find_the_lines_of_failures() {
         tasks["tasks"].as_array().unwrap().iter().map(of_task).collect()
     };
     let (place, file) = (Place::new(), "rtl/QpStateCtrl.sv");
-    let source = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
+    let source = source("rtl/qp/QpStateCtrl.sv");
     let typed = |right: &str, wrong: &str| {
         place.write(file, &source);
         place.edit(file, right, wrong);
@@ -174,7 +165,7 @@ fn editors_find_the_lines_of_failures() {
     // Each line ends with a command that explains this failure.
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     let command = printed.lines().find(|line| line.starts_with(file)).unwrap();
-    assert_code(&typed_in(&place.path(""), command.rsplit("; ").next().unwrap()), 1);
+    place.typed(1, command.rsplit("; ").next().unwrap());
     let output = typed("is_reliable = service", "is_reliable = = service");
     assert_code(&output, 2);
     let source = place.text(file);
@@ -196,7 +187,7 @@ fn the_example_workflows_and_jobs_follow_their_schemas() {
         let file = project().join("docs/how-to").join(file).display().to_string();
         python_prints(&["-m", "check_jsonschema", "--builtin-schema", schema, &file]);
     }
-    let job = fs::read_to_string(project().join("docs/how-to/scale-out/kubernetes.yaml")).unwrap();
+    let job = source("docs/how-to/scale-out/kubernetes.yaml");
     let place = Place::new();
     // The validator checks types and names.
     for (from, to, is_valid) in [

@@ -1,7 +1,7 @@
 //! `cosim cover close`: each uncovered point gets a vector or a proof, and a run believes no proof
 //! that is not its own.
 
-use crate::common::{Place, assert_code, schema, text, write_record};
+use crate::common::{Place, assert_code, schema, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -60,12 +60,12 @@ fn uncovered_points_get_vectors_and_proofs() {
     let used = &place.results("again")["run"]["closed"][0];
     let expected = (&"closed".into(), Some(of("proved") as u64));
     assert_eq!((&used["file"], used["used"].as_u64()), expected);
-    let reported = place.exits(0, "cover report one --closed closed");
-    assert!(reported.contains("points are not counted: closed has the proofs"), "{reported}");
+    let reported = "points are not counted: closed has the proofs";
+    place.prints(0, &[reported], "cover report one --closed closed");
 
     // Other RTL has the point again.
-    let printed = place.exits(0, &format!("{COVERED} three --closed closed"));
-    assert!(printed.contains("the text of the RTL has changed"), "{printed}");
+    let changed = "the text of the RTL has changed";
+    place.prints(0, &[changed], &format!("{COVERED} three --closed closed"));
     let database = place.json("three/coverage.json");
     assert!(database["code"][0]["proved"].is_null(), "{}", database["code"][0]["proved"]);
 
@@ -79,9 +79,9 @@ fn uncovered_points_get_vectors_and_proofs() {
     place.write("closed/closed.json", &lie);
     place.fails("E0219", "", &again.replace("again", "four"));
     assert!(!place.has("four"));
-    write_record(&place.path("closed/closed.json"), &lie);
-    let printed = place.exits(4, "cover close --check closed --time 2m --rtl rtl");
-    assert!(printed.contains("proofs confirmed, 0 believed, 1 not"), "{printed}");
+    place.write_record("closed/closed.json", &lie);
+    let check = "cover close --check closed --time 2m --rtl rtl";
+    place.prints(4, &["proofs confirmed, 0 believed, 1 not"], check);
 }
 
 #[test]
@@ -109,9 +109,7 @@ fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
 fn a_database_without_code_or_of_other_rtl_is_refused() {
     let place = Place::new();
     place.exits(0, "run --block recv --fixes spec --cases 1 --out plain");
-    for (number, words) in
-        [("E0225", "plain"), ("E0103", "plain --profile other"), ("E0201", "--check plain")]
-    {
-        place.fails(number, "", &format!("cover close {words}"));
-    }
+    place.fails("E0225", "", "cover close plain");
+    place.fails("E0103", "", "cover close plain --profile other");
+    place.fails("E0201", "", "cover close --check plain");
 }

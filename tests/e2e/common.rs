@@ -1,7 +1,6 @@
 //! Helpers of the end-to-end tests: the program, folders, and RTL with bugs.
 #![allow(clippy::disallowed_macros, reason = "the only place that asks Cargo for the program")]
 
-use assert_cmd::Command;
 use cosim::blocks::{dll::Dll, qp::Qp, recv::Recv, rx::Rx, thread2::Thread2};
 use cosim_block::rtl::Rtl;
 use cosim_core::checks::Checks;
@@ -30,6 +29,12 @@ pub fn project() -> &'static Path {
 /// The cache of compiled models for tests, so that they do not use the user's cache.
 pub fn models() -> PathBuf {
     below_build("models")
+}
+
+/// The text of a file. The path may be relative to the project.
+pub fn source(name: impl AsRef<Path>) -> String {
+    let path = project().join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
 /// The output of the build script.
@@ -78,6 +83,9 @@ pub fn checks(block: &str) -> Checks {
 pub fn cargo() -> std::process::Command {
     std::process::Command::new(env!("CARGO"))
 }
+
+/// The file of the top module of `thread2`.
+pub const THREAD2_TOP: &str = "ReqRecvCore_Thread_2.v";
 
 /// Compiler flags for models. Most run a few thousand cycles, so compiling dominates.
 pub const QUICKLY: (&str, &str) = ("CXXFLAGS", "-O0");
@@ -129,7 +137,7 @@ const OURS: &str = "# Features of the tests.";
 /// Adds our dev-dependencies to a crate, so that Cargo selects the same features for shared
 /// dependencies and does not rebuild them.
 fn has_our_features(manifest: &Path) {
-    let ours = fs::read_to_string(project().join("Cargo.toml")).expect("our manifest");
+    let ours = source("Cargo.toml");
     let (_, tests) = ours.split_once("[dev-dependencies]\n").expect("dependencies of tests");
     let (tests, _) = tests.split_once("\n[").expect("a table behind them");
     // What the workspace says of a crate, as the fields of a table.
@@ -161,14 +169,9 @@ fn has_our_features(manifest: &Path) {
     fs::write(manifest, theirs.replacen("[dependencies]\n", &lines, 1)).expect("a manifest");
 }
 
-/// The [`program`] with the methods of `assert_cmd`.
-pub fn cosim() -> Command {
-    Command::from_std(program())
-}
-
 /// The output of the program with `arguments`, for `thread2` unless they name a block.
 pub fn run<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
-    cosim().args(of_a_block(arguments)).output().expect("the program runs")
+    program().args(of_a_block(arguments)).output().expect("the program runs")
 }
 
 /// Adds `--block thread2` to the arguments of a command that needs a block, unless they name one.
@@ -217,36 +220,30 @@ pub fn assert_error(output: &Output, number: &str) {
     assert!(!printed.contains("panicked"), "{printed}");
 }
 
-/// Like [`assert_error`]; the message must also contain `words`, such as a place or a name.
+/// Like [`assert_error`]; the message must also contain all of `words`, such as a place or a name.
 #[track_caller]
-pub fn assert_error_at(output: &Output, number: &str, words: &str) {
+pub fn assert_error_at(output: &Output, number: &str, words: &[&str]) {
     assert_error(output, number);
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(printed.contains(words), "{number}, expected `{words}`: {printed}");
+    assert_contains(&String::from_utf8_lossy(&output.stderr), words);
 }
 
-/// A JSON file.
-pub fn json(path: &Path) -> Value {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+/// A JSON file. The path may be relative to the project.
+pub fn json(path: impl AsRef<Path>) -> Value {
+    let path = path.as_ref();
+    serde_json::from_str(&source(path)).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// Writes a record with a valid checksum. For a `coverage.json`, also updates the checksum that the
-/// `results.json` beside it records.
-pub fn write_record(path: &Path, text: &str) {
-    const KEY: &str = "\n\"checksum\": \"";
-    let checksum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
-    let (before, _) = text.rsplit_once(KEY).expect("a checksum");
-    let before = format!("{before}\n");
-    let now = checksum(&before);
-    fs::write(path, format!("{before}{}{now}\"\n}}\n", &KEY[1..])).expect("a record");
-    let results = path.with_file_name("results.json");
-    if path.ends_with("coverage.json") && results.exists() {
-        let text = fs::read_to_string(&results).expect("results");
-        let (before, behind) =
-            text.split_once("\n\"coverage\": \"").expect("a checksum of coverage");
-        let (_, behind) = behind.split_once('"').expect("its end");
-        write_record(&results, &format!("{before}\n\"coverage\": \"{now}\"{behind}"));
+/// A member of each object in a list.
+pub fn members<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
+    let list = list.as_array().unwrap_or_else(|| panic!("no list: {list}")).iter();
+    list.map(|one| one[name].as_str().unwrap_or_else(|| panic!("no {name}: {one}"))).collect()
+}
+
+/// Checks that a text contains all of `words`.
+#[track_caller]
+pub fn assert_contains(text: &str, words: &[&str]) {
+    for words in words {
+        assert!(text.contains(words), "expected `{words}`: {text}");
     }
 }
 
@@ -265,23 +262,6 @@ fn rtl_files() -> Vec<PathBuf> {
     entries.map(|entry| entry.expect("a file").path()).collect()
 }
 
-/// A copy of the RTL of all blocks in one folder, with `from` replaced by `to` in one file.
-pub fn changed_rtl(file: &str, from: &str, to: &str) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    for path in rtl_files() {
-        let text = fs::read_to_string(&path).expect("RTL is text");
-        let name = path.file_name().expect("a name");
-        let text = if name == file {
-            assert!(text.contains(from), "{file} has no `{from}`");
-            text.replacen(from, to, 1)
-        } else {
-            text
-        };
-        fs::write(folder.path().join(name), text).expect("a copy");
-    }
-    folder
-}
-
 /// Copies the RTL with its folders into a new folder.
 pub fn copy_rtl(to: &Path) {
     for path in rtl_files() {
@@ -291,10 +271,15 @@ pub fn copy_rtl(to: &Path) {
     }
 }
 
+/// Sets who may read, write and execute a file.
+pub fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
 /// A program that is a shell script.
 pub fn script(path: &Path, text: &str) -> PathBuf {
     fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(path, 0o755);
     path.to_owned()
 }
 
@@ -309,9 +294,31 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The names of all blocks.
+pub fn blocks() -> impl DoubleEndedIterator<Item = &'static str> {
+    cosim::PROGRAM.blocks.iter().map(|block| block.info().name)
+}
+
+/// The vectors of a block in the repository.
+pub fn vectors_of(block: &str) -> Vec<PathBuf> {
+    files(&project().join("vectors").join(block), "json")
+}
+
 /// The first vector of a block in the repository.
 pub fn vector_of(block: &str) -> String {
-    files(&project().join("vectors").join(block), "json")[0].display().to_string()
+    vectors_of(block)[0].display().to_string()
+}
+
+/// The path of a vector in the repository, such as `qp/c1-reset-to-init`.
+pub fn corpus(name: &str) -> String {
+    project().join(format!("vectors/{name}.json")).display().to_string()
+}
+
+/// The patches in a folder of `tests`, as [`Place::with_patch`] takes them.
+pub fn patches(folder: &str) -> Vec<String> {
+    let patches = files(&project().join("tests").join(folder), "patch");
+    let stems = patches.iter().filter_map(|patch| patch.file_stem());
+    stems.map(|name| format!("{folder}/{}", name.display())).collect()
 }
 
 /// Waits until `is_so` while a process runs.
@@ -481,27 +488,37 @@ pub fn assert_is_for_anyone(seen: &Value) {
     }
 }
 
-/// All reproducible files of a run, by path.
-fn reproducible_files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let entries = walkdir::WalkDir::new(folder).into_iter();
-    let is_timeless = |path: &Path| {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        !["timing.json", "report.html", "run.lock"].contains(&name)
-    };
-    entries
-        .map(|entry| entry.unwrap().into_path())
-        .filter(|path| path.is_file() && is_timeless(path))
-        .map(|path| (path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap()))
-        .collect()
+/// All files of a folder with their contents.
+pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = walkdir::WalkDir::new(folder).into_iter().map(|entry| entry.unwrap().into_path());
+    let content =
+        |path: PathBuf| (path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+    paths.filter(|path| path.is_file()).map(content).collect()
 }
 
 /// A temporary folder in which commands are typed. Paths in them are relative to it.
-pub struct Place(TempDir);
+pub struct Place {
+    folder: TempDir,
+    /// The crate below the folder in which commands are typed, if any. Its program runs them.
+    name: String,
+}
 
 impl Place {
     /// An empty folder.
     pub fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder"))
+        Self { folder: TempDir::new().expect("a temporary folder"), name: String::new() }
+    }
+
+    /// The crate below this place.
+    pub fn of_crate(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// A folder with these files.
+    pub fn with_files(texts: &[(&str, &str)]) -> Self {
+        let place = Self::new();
+        texts.iter().for_each(|(name, text)| place.write(name, text));
+        place
     }
 
     /// A folder that has the RTL of all blocks, each in a folder of `rtl`.
@@ -527,22 +544,43 @@ impl Place {
         place
     }
 
-    /// A folder that has the RTL of all blocks, with `from` replaced by `to` in one file, in `rtl`.
+    /// A folder that has the RTL of all blocks in one folder `rtl`, with `from` replaced by `to` in
+    /// one file.
     pub fn with_change(file: &str, from: &str, to: &str) -> Self {
         let place = Self::new();
-        fs::rename(changed_rtl(file, from, to).keep(), place.path("rtl")).expect("a folder");
+        for path in rtl_files() {
+            let name = path.file_name().expect("a name").display();
+            place.write(&format!("rtl/{name}"), &source(&path));
+        }
+        place.edit(&format!("rtl/{file}"), from, to);
         place
+    }
+
+    /// [`Place::with_change`] of an output of `thread2`: an acknowledge without bypass.
+    pub fn without_bypass() -> Self {
+        Self::with_change(THREAD2_TOP, "mr_bypass = 1'b1", "mr_bypass = 1'b0")
+    }
+
+    /// [`Place::with_change`] of `thread2`, which is never ready for a packet.
+    pub fn never_ready() -> Self {
+        let [ready, never] = ["1", "0"].map(|bit| format!("fetch_cxt_egress_ready = 1'b{bit}"));
+        Self::with_change(THREAD2_TOP, &ready, &never)
     }
 
     /// Links the program as `bin/cosim`.
     pub fn link_program(&self) {
         fs::create_dir(self.path("bin")).expect("a folder");
-        symlink(program().get_program(), self.path("bin/cosim")).expect("a link");
+        self.link(program().get_program(), "bin/cosim");
     }
 
     /// A file or folder below.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(&self.name).join(name)
+    }
+
+    /// [`set_mode`] of a file or folder below.
+    pub fn set_mode(&self, name: &str, mode: u32) {
+        set_mode(&self.path(name), mode);
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -555,12 +593,25 @@ impl Place {
         fs::write(self.path(name), text).expect("a file");
     }
 
+    /// Removes a file or a folder.
+    #[track_caller]
+    pub fn remove(&self, name: &str) {
+        let path = self.path(name);
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+
+    /// Makes a link of this name to a file or folder.
+    pub fn link(&self, target: impl AsRef<Path>, name: &str) {
+        symlink(target, self.path(name)).expect("a link");
+    }
+
     pub fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+        source(self.path(name))
     }
 
     pub fn json(&self, name: &str) -> Value {
-        json(&self.path(name))
+        json(self.path(name))
     }
 
     /// The `results.json` of a run.
@@ -578,10 +629,13 @@ impl Place {
     pub fn command(&self, line: &str) -> std::process::Command {
         let mut variables = shlex::split(line).expect("quotes in pairs");
         let first = variables.iter().take_while(|word| word.contains('=')).count();
-        let words = of_a_block(variables.split_off(first));
-        let mut command = program();
+        let words = variables.split_off(first);
+        let (mut command, words) = match &*self.name {
+            "" => (program(), of_a_block(words)),
+            name => (program_outside(name), words.into_iter().map(OsString::from).collect()),
+        };
         command.envs(variables.iter().filter_map(|word| word.split_once('=')));
-        command.current_dir(self.0.path()).args(words);
+        command.current_dir(self.path("")).args(words);
         command
     }
 
@@ -597,16 +651,24 @@ impl Place {
     #[track_caller]
     pub fn prints(&self, code: i32, words: &[&str], line: &str) -> String {
         let printed = self.exits(code, line);
-        for words in words {
-            assert!(printed.contains(words), "expected `{words}`: {printed}");
-        }
+        assert_contains(&printed, words);
         printed
     }
 
     /// [`Place::run`], which must fail with this error and name `words`.
     #[track_caller]
     pub fn fails(&self, number: &str, words: &str, line: &str) {
-        assert_error_at(&self.run(line), number, words);
+        assert_error_at(&self.run(line), number, &[words]);
+    }
+
+    /// [`Place::fails`] for the end of a line in each row, which must write no file.
+    #[track_caller]
+    pub fn refuses(&self, line: &str, rows: &[(&str, &str, &str)]) {
+        let before = self.names("");
+        for (number, words, end) in rows {
+            self.fails(number, words, &format!("{line} {end}"));
+            assert_eq!(self.names(""), before, "{line} {end} wrote something");
+        }
     }
 
     /// [`Place::exits`] with JSON, which is returned.
@@ -617,13 +679,28 @@ impl Place {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
     }
 
+    /// [`typed_in`] this folder, whose exit code must be `code`. Returns what is printed.
+    #[track_caller]
+    pub fn typed(&self, code: i32, command: &str) -> String {
+        let output = typed_in(&self.path(""), command);
+        assert_code(&output, code);
+        text(&output)
+    }
+
+    /// Commits all files, and gives the commit a tag.
+    pub fn commit(&self, tag: &str) {
+        for line in ["add -A", &format!("commit -qm {tag}"), &format!("tag {tag}")] {
+            self.git(line);
+        }
+    }
+
     /// Runs `git` with the words of a line.
     #[track_caller]
     pub fn git(&self, line: &str) -> String {
         let mut git = std::process::Command::new("git");
         git.args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
         let words = shlex::split(line).expect("quotes in pairs");
-        let output = git.args(words).current_dir(self.0.path()).output().expect("git runs");
+        let output = git.args(words).current_dir(self.path("")).output().expect("git runs");
         assert_code(&output, 0);
         text(&output)
     }
@@ -632,6 +709,12 @@ impl Place {
     pub fn start(&self, line: &str) -> Child {
         let mut command = self.command(line);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs")
+    }
+
+    /// Starts [`Place::command`] with pipes for its output.
+    pub fn start_with_pipes(&self, line: &str) -> Child {
+        let mut command = self.command(line);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs")
     }
 
     /// The names in a folder, sorted. `""` is the place itself.
@@ -651,10 +734,41 @@ impl Place {
         self.write(name, &text.replacen(from, to, 1));
     }
 
+    /// [`Place::edit`] of a record, with a valid checksum. Replaces `from` wherever it is.
+    #[track_caller]
+    pub fn edit_record(&self, name: &str, from: &str, to: &str) {
+        let text = self.text(name);
+        assert!(text.contains(from), "{name} has no `{from}`");
+        self.write_record(name, &text.replace(from, to));
+    }
+
+    /// Writes a record with a valid checksum. For a `coverage.json`, also updates the checksum that
+    /// the `results.json` beside it records.
+    pub fn write_record(&self, name: &str, text: &str) {
+        const KEY: &str = "\n\"checksum\": \"";
+        let (before, _) = text.rsplit_once(KEY).expect("a checksum");
+        let before = format!("{before}\n");
+        let now = blake3::hash(before.as_bytes()).to_hex();
+        self.write(name, &format!("{before}{}{now}\"\n}}\n", &KEY[1..]));
+        let results = name.replace("coverage.json", "results.json");
+        if results != name && self.has(&results) {
+            let text = self.text(&results);
+            let (before, behind) =
+                text.split_once("\n\"coverage\": \"").expect("a checksum of coverage");
+            let (_, behind) = behind.split_once('"').expect("its end");
+            self.write_record(&results, &format!("{before}\n\"coverage\": \"{now}\"{behind}"));
+        }
+    }
+
     /// Checks that two runs have the same reproducible files.
     #[track_caller]
     pub fn same_run(&self, whole: &str, other: &str) {
-        let [left, right] = [whole, other].map(|run| reproducible_files(&self.path(run)));
+        let [left, right] = [whole, other].map(|run| {
+            let mut files = contents(&self.path(run));
+            let timed = ["timing.json", "report.html", "run.lock"];
+            files.retain(|path, _| !timed.iter().any(|name| path.ends_with(name)));
+            files
+        });
         assert!(left.keys().eq(right.keys()), "{:?} {:?}", left.keys(), right.keys());
         for (name, content) in left {
             assert!(content == right[&name], "{} is another one in {other}", name.display());
@@ -675,6 +789,13 @@ impl Place {
             false => script(&self.path("cadical"), "exit 0"),
         };
         format!("CADICAL={}", path.display())
+    }
+
+    /// The vector of the first failure of a run.
+    #[track_caller]
+    pub fn vector(&self, run: &str) -> String {
+        let results = self.results(run);
+        format!("{run}/{}", results["failures"][0]["vector"].as_str().unwrap())
     }
 
     /// The vectors of failures in a run directory.

@@ -1,28 +1,21 @@
 //! `cosim compare`: two runs of a block.
 
-use crate::common::{Place, assert_is_for_anyone, looked_at_page, project};
+use crate::common::{Place, assert_is_for_anyone, looked_at_page, members, source};
 use serde_json::Value;
-use std::fs;
 
 /// The change of each failure.
 fn changes(compared: &Value) -> Vec<&str> {
-    let failures = compared["failures"].as_array().unwrap().iter();
-    failures.map(|one| one["change"].as_str().unwrap()).collect()
+    members(&compared["failures"], "change")
 }
 
 #[test]
 fn failures_are_new_still_there_gone_or_not_run() {
-    let place =
-        Place::with_change("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
-    for (name, code, words) in [
-        ("good", 0, "--scenario smoke --scenario ring"),
-        ("bad", 1, "--scenario smoke --scenario ring --rtl rtl"),
-        ("other-seed", 0, "--scenario smoke --scenario ring --seed 2"),
-        ("part", 0, "--scenario smoke"),
-    ] {
-        let fixed = "run --quiet --no-waves --no-shrink --fixes spec --cases 4 --out";
-        place.exits(code, &format!("{fixed} {name} {words}"));
-    }
+    let place = Place::without_bypass();
+    let run = "run --quiet --no-waves --no-shrink --fixes spec --cases 4 --scenario smoke";
+    place.exits(0, &format!("{run} --scenario ring --out good"));
+    place.exits(1, &format!("{run} --scenario ring --out bad --rtl rtl"));
+    place.exits(0, &format!("{run} --scenario ring --out other-seed --seed 2"));
+    place.exits(0, &format!("{run} --out part"));
     // A change of RTL alone, in both directions.
     let new = place.json_of(1, "compare good bad");
     let all = changes(&new);
@@ -47,9 +40,8 @@ fn failures_are_new_still_there_gone_or_not_run() {
 #[test]
 fn what_is_no_run_of_the_same_block_is_refused() {
     let place = Place::new();
-    for block in ["qp", "dll"] {
-        place.exits(0, &format!("run --block {block} --cases 1 --quiet --out {block}"));
-    }
+    place.exits(0, "run --block qp --cases 1 --quiet --out qp");
+    place.exits(0, "run --block dll --cases 1 --quiet --out dll");
     place.fails("E0221", "", "compare qp dll");
     place.exits(2, "compare qp missing");
     place.exits(2, "compare qp .");
@@ -59,11 +51,10 @@ fn what_is_no_run_of_the_same_block_is_refused() {
 #[test]
 fn uncommitted_rtl_is_marked() {
     let place = Place::new();
-    let source = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
+    let source = source("rtl/qp/QpStateCtrl.sv");
     place.write("rtl/QpStateCtrl.sv", &source);
     place.git("init --quiet");
-    place.git("add rtl");
-    place.git("commit --quiet -m rtl");
+    place.commit("first");
     place.git("config filter.evil.clean 'touch mark; cat'");
     place.write(".gitattributes", "*.sv filter=evil\n");
     let commit = |name: &str| {

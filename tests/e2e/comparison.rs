@@ -27,16 +27,15 @@ fn each_kind_finds_what_it_says(outside: &Outside) {
 }
 
 fn results_say_how_outputs_were_compared(outside: &Outside) {
-    let printed = outside.exits(0, "run --block all --cases 20 --out good");
-    assert!(printed.contains("compared: every output as transactions"), "{printed}");
-    assert!(printed.contains("except for don't-care bits"), "{printed}");
+    let kinds = ["compared: every output as transactions", "except for don't-care bits"];
+    outside.prints(0, &kinds, "run --block all --cases 20 --out good");
     let outputs = ["pop_data", "pop_valid", "push_ready"];
     for (block, comparison) in [
         ("exact", json!({ "cycle_exact": outputs })),
         ("dont_care", json!({ "dont_care": outputs })),
         ("transactions", json!({ "transactions": outputs })),
     ] {
-        let results = outside.json(&format!("good/{block}/results.json"));
+        let results = outside.results(format!("good/{block}"));
         assert_eq!((&results["version"], &results["run"]["comparison"]), (&json!(1), &comparison));
     }
     let page = outside.text("good/transactions/report.html");
@@ -59,18 +58,17 @@ fn a_failure_of_transactions(outside: &Outside) {
     let simulated = outside.exported(&format!("--recorded-rtl {vector}"), "bench");
     assert!(simulated.starts_with("FAIL  check failed at cycle "), "{simulated}");
     outside.write("bench/rtl/Fifo.sv", &outside.text("rtl/Fifo.sv"));
-    let simulated = icarus(&outside.path().join("bench"));
+    let simulated = icarus(&outside.path("bench"));
     assert!(simulated.starts_with("OTHER mismatch at cycle "), "{simulated}");
-    for line in ["bench --block transactions", "mutate --golden --block transactions"] {
-        outside.prints(2, &["E0113"], line);
-    }
+    outside.prints(2, &["E0113"], "bench --block transactions");
+    outside.prints(2, &["E0113"], "mutate --golden --block transactions");
 }
 
 /// Open bits are skipped by the exported testbench and by four-value simulation, too.
 fn other_simulators_skip_open_bits(outside: &Outside) {
     let save = "run --block dont_care --rtl open --cases 4 --save-vectors 1 --out saved";
     outside.exits(0, save);
-    let vector = files(&outside.path().join("saved/saved"), "json")[0].display().to_string();
+    let vector = files(&outside.path("saved/saved"), "json")[0].display().to_string();
     let simulated = outside.exported(&format!("--rtl open {vector}"), "open-bench");
     assert!(simulated.starts_with("PASS  "), "{simulated}");
     outside.exits(0, &format!("replay --rtl open --simulator icarus {vector}"));
@@ -80,10 +78,10 @@ fn other_simulators_skip_open_bits(outside: &Outside) {
 fn a_bit_that_is_never_compared_fails(outside: &Outside) {
     let from = "        if crate::in_reset(inputs) || self.items.is_empty() {";
     let to = format!("        open.pop_data = Bits8::new(0x80);\n{from}");
-    outside.edit("src/golden.rs", &[(from, to.as_str())]);
+    outside.edit("src/golden.rs", from, &to);
     assert_code(&outside.cargo(&["build"]), 0);
-    let printed = outside.exits(1, "run --block dont_care --cases 20 --out never");
-    assert!(printed.contains("never compared these outputs: pop_data[7]"), "{printed}");
+    let never = "never compared these outputs: pop_data[7]";
+    outside.prints(1, &[never], "run --block dont_care --cases 20 --out never");
 }
 
 /// All checks of a crate, without its bugs.

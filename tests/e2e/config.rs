@@ -1,10 +1,9 @@
 //! Tests that `cosim.toml` provides defaults for options, and that the command line takes
 //! precedence.
 
-use crate::common::{Place, assert_code, assert_error_at, cosim, program, text};
+use crate::common::{Place, assert_code, assert_error_at, program, text};
 use serde_json::{Value, json};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::process::Output;
 
 /// A folder with a `cosim.toml`.
@@ -12,19 +11,15 @@ fn folder(config: &str) -> Place {
     let place = Place::new();
     place.write("cosim.toml", config);
     // With any umask.
-    permit(&place, 0o644);
+    place.set_mode("cosim.toml", 0o644);
     place
-}
-
-fn permit(place: &Place, mode: u32) {
-    fs::set_permissions(place.path("cosim.toml"), Permissions::from_mode(mode)).unwrap();
 }
 
 /// Runs the words of a line in a folder below, without any added block.
 fn run_in(place: &Place, folder: &str, line: &str) -> Output {
     fs::create_dir_all(place.path(folder)).expect("a folder");
     let words = line.split(' ');
-    cosim().current_dir(place.path(folder)).args(words).output().expect("the program runs")
+    program().current_dir(place.path(folder)).args(words).output().expect("the program runs")
 }
 
 /// The header in `results.json` of a run.
@@ -70,9 +65,9 @@ fn a_file_that_others_can_write_sets_nothing_unless_a_variable_names_it() {
         command.current_dir(place.path("")).env("COSIM_CONFIG", file).args(line.split(' '));
         command.output().unwrap()
     };
-    assert_error_at(&with(""), "E0109", "");
-    permit(&place, 0o666);
-    assert_error_at(&run_in(&place, "", line), "E0109", &file);
+    assert_error_at(&with(""), "E0109", &[""]);
+    place.set_mode("cosim.toml", 0o666);
+    assert_error_at(&run_in(&place, "", line), "E0109", &[&file]);
     assert_code(&with(&file), 0);
     assert_eq!(header(&place, "out")["block"], "qp");
 }
@@ -88,8 +83,6 @@ fn mistakes_are_named_with_their_line_and_nothing_runs() {
         ("[run]\nquiet = 1\n", "2:1", "E0215"),
         ("[run\n", "1:5", "E0205"),
     ] {
-        let place = folder(config);
-        place.fails(number, &format!("cosim.toml:{at}"), "run --out out");
-        assert!(!place.has("out"), "{config}");
+        folder(config).refuses("run --out", &[(number, &format!("cosim.toml:{at}"), "out")]);
     }
 }

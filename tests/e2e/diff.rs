@@ -1,8 +1,7 @@
 //! `cosim diff`: refactorings are proved equivalent, and a difference has a vector that shows it.
 
-use crate::common::{Place, looked_at};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use crate::common::{Place, corpus, looked_at, program, source};
+use std::fs;
 
 const DIFF: &str = "diff --block recv --fixes spec --no-waves --out out";
 
@@ -105,20 +104,18 @@ fn adder() -> (Place, String) {
 #[test]
 fn a_module_that_is_not_there_has_no_block() {
     let (place, diff) = adder();
-    for (number, line) in [
-        ("E0303", "--top Other old.sv"),
-        ("E0101", "--top 'Adder; x' old.sv"),
-        ("E0107", "--top Adder built-in"),
-        ("E0101", "--top Adder --block recv old.sv"),
-        ("E0101", "--reset rst old.sv"),
-        ("E0309", "--top Adder --reset nothing old.sv"),
-    ] {
-        place.fails(number, "", &format!("{diff} {line} old.sv"));
-        assert!(!place.has("out"), "{line}");
-    }
+    fs::create_dir(place.path("cache")).unwrap();
+    let rows = [
+        ("E0303", "", "--top Other old.sv old.sv"),
+        ("E0101", "", "--top 'Adder; x' old.sv old.sv"),
+        ("E0107", "", "--top Adder built-in old.sv"),
+        ("E0101", "", "--top Adder --block recv old.sv old.sv"),
+        ("E0101", "", "--reset rst old.sv old.sv"),
+        ("E0309", "", "--top Adder --reset nothing old.sv old.sv"),
+    ];
+    place.refuses(&diff, &rows);
     // What is built for the module is run, so nobody else may be able to write it.
-    fs::create_dir(place.path("cache")).ok();
-    fs::set_permissions(place.path("cache"), Permissions::from_mode(0o777)).unwrap();
+    place.set_mode("cache", 0o777);
     place.fails("E0606", "", &format!("{diff} --top Adder old.sv old.sv"));
 }
 
@@ -145,18 +142,12 @@ fn a_module_without_a_block_is_compared() {
 fn rtl_of_a_revision_is_compared_by_its_text() {
     let place = Place::with_rtl();
     place.write(".gitattributes", "* filter=run\n");
-    let link = place.path("rtl/recv/link.sv");
-    std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
-    for line in [
-        "init -q",
-        "add -A",
-        "commit -qm first",
-        "config filter.run.smudge 'touch ran; cat'",
-        "config core.fsmonitor 'touch ran'",
-    ] {
-        place.git(line);
-    }
-    fs::remove_file(link).unwrap();
+    place.link("/etc/passwd", "rtl/recv/link.sv");
+    place.git("init -q");
+    place.commit("first");
+    place.git("config filter.run.smudge 'touch ran; cat'");
+    place.git("config core.fsmonitor 'touch ran'");
+    place.remove("rtl/recv/link.sv");
     place.edit("rtl/recv/RecvSideFsm.sv", "// P0", "// A comment only.\n\n");
     place.exits(0, &format!("{DIFF} HEAD:rtl rtl"));
     let record = place.json("out/diff.json");
@@ -165,16 +156,14 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
     assert!(place.has("out/rtl-old/recv/recv_pkg.sv"));
     assert!(!place.has("out/rtl-old/recv/link.sv") && !place.has("ran"));
     let other = DIFF.replace("--out out", "--out other");
-    for (old, number) in [
-        ("HEAD:missing", "E0509"),
-        ("nothing:rtl", "E0509"),
-        ("--output=x:rtl", "E0509"),
-        (":rtl", "E0301"),
-        ("missing", "E0301"),
-    ] {
-        place.fails(number, "", &format!("{other} -- {old} rtl"));
-        assert!(!place.has("other"), "{old}");
-    }
+    let rows = [
+        ("E0509", "", "HEAD:missing rtl"),
+        ("E0509", "", "nothing:rtl rtl"),
+        ("E0509", "", "--output=x:rtl rtl"),
+        ("E0301", "", ":rtl rtl"),
+        ("E0301", "", "missing rtl"),
+    ];
+    place.refuses(&format!("{other} --"), &rows);
     place.fails("E0602", "out", &format!("{DIFF} HEAD:rtl rtl"));
     // An earlier result is replaced.
     place.exits(0, &format!("{DIFF} --force HEAD:rtl rtl"));
@@ -197,9 +186,7 @@ fn data_files_of_a_revision_come_from_its_commit() {
             Some(table) => place.write("data/flip.hex", table),
             None => fs::remove_file(place.path("data/flip.hex")).unwrap(),
         }
-        place.git("add -A");
-        place.git(&format!("commit -qm {tag}"));
-        place.git(&format!("tag {tag}"));
+        place.commit(tag);
     }
     place.write("data/flip.hex", "0\n");
     place.exits(1, &format!("{DIFF} --time 1s zero:rtl one:rtl"));
@@ -210,4 +197,46 @@ fn data_files_of_a_revision_come_from_its_commit() {
     let profile = profile(&place);
     assert_eq!(profile["basis"], "text", "{profile}");
     assert!(profile["cases"].as_u64().unwrap() > 10, "the first cases run: {profile}");
+}
+
+/// The first line of the RTL of `recv`.
+const RECV_MODULE: &str = "module RecvSideFsm";
+/// Its file.
+const RECV_FILE: &str = "rtl/recv/RecvSideFsm.sv";
+
+/// Is the first failing commit found, although the commit that git tests first does not compile?
+#[test]
+fn the_documented_commands_find_the_first_failing_commit() {
+    let place = Place::with_rtl();
+    place.git("init -q -b main");
+    let vector = source(corpus("recv/decision-chosen-once-kept"));
+    place.write("failure.json", &vector.replacen("\"all\"", "\"spec\"", 1));
+    place.commit("v1.0");
+    let change = |subject: &str, from: &str, to: &str| {
+        place.edit(RECV_FILE, from, to);
+        place.commit(subject);
+    };
+    change("comment", RECV_MODULE, "// A comment.\nmodule RecvSideFsm");
+    place.write("README", "nothing");
+    place.commit("elsewhere");
+    change("syntax", RECV_MODULE, "modul RecvSideFsm");
+    change("repaired", "modul RecvSideFsm", RECV_MODULE);
+    place.write(RECV_FILE, &Place::with_bug("recv/10-low-is-low").text(RECV_FILE));
+    place.commit("bug");
+    change("later", RECV_MODULE, "// Another comment.\nmodule RecvSideFsm");
+
+    let page = source("docs/how-to/diff.md");
+    let commands = page.lines().filter_map(|line| line.strip_prefix("    "));
+    let commands: Vec<&str> = commands.filter(|line| line.starts_with("git bisect ")).collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let cosim = program();
+    let folder = std::path::Path::new(cosim.get_program()).parent().unwrap().display();
+    let mut printed = String::new();
+    for command in commands {
+        printed += &place.typed(0, &format!("PATH={folder}:$PATH; {command}"));
+    }
+    let log = place.git("bisect log");
+    let found = place.git("log -1 --format=%s refs/bisect/bad");
+    assert_eq!(found.trim(), "bug", "{log}{printed}");
+    assert!(log.contains("] syntax\n") && log.contains("git bisect skip"), "{log}");
 }

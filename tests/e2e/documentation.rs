@@ -3,12 +3,11 @@
 //! `docs/SUMMARY.md` is the table of contents. Each check is a function from a text to the problems
 //! in it. The last tests give each check a text with a problem.
 
-use crate::common::{program, project, run, text};
+use crate::common::{program, project, run, source, text};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -185,7 +184,7 @@ fn dead_links(path: &Path, text: &str) -> Vec<String> {
         if !file.is_empty() && !to.exists() {
             problems.push(format!("{line}: no file {target}"));
         } else if !anchor.is_empty() {
-            let text = if file.is_empty() { text.to_owned() } else { read(&to) };
+            let text = if file.is_empty() { text.to_owned() } else { source(&to) };
             if !anchors(&text).contains(anchor) {
                 problems.push(format!("{line}: no anchor {target}"));
             }
@@ -212,7 +211,7 @@ fn dead_paths(text: &str) -> Vec<String> {
 /// The Rust code of the repository, with the name of each file.
 fn sources() -> Vec<(String, String)> {
     let paths = CODE.iter().flat_map(|root| below(&project().join(root), "rs"));
-    paths.map(|path| (name(&path), read(&path))).collect()
+    paths.map(|path| (name(&path), source(&path))).collect()
 }
 
 /// Rust names in backticks, such as `Type::name`, with a part that is no word of the code.
@@ -305,12 +304,8 @@ fn name(path: &Path) -> String {
     path.strip_prefix(project()).expect("a file of the project").display().to_string()
 }
 
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
-}
-
 /// The files below a folder with this ending.
-fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+pub fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let paths = WalkDir::new(folder).into_iter().map(|entry| entry.expect("an entry").into_path());
     paths.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
 }
@@ -333,7 +328,7 @@ fn documents_have_no_problems() {
     let mut help = Help::default();
     let mut problems = Vec::new();
     for path in documents() {
-        let text = read(&path);
+        let text = source(&path);
         let mut found = [long_lines(&text), old_phrases(&text), dead_links(&path, &text)].concat();
         // The changelog and decisions name things of their time, which may no longer exist.
         let is_decision = path.components().any(|part| part.as_os_str() == "adr");
@@ -366,7 +361,7 @@ fn comments_fit_the_columns_and_identifiers_use_the_words_of_the_field() {
 fn the_summary_lists_every_page() {
     let docs = project().join("docs");
     let summary = docs.join("SUMMARY.md");
-    let links = links(&read(&summary)).into_iter();
+    let links = links(&source(&summary)).into_iter();
     let mut listed: Vec<PathBuf> = links.map(|(_, page)| docs.join(page)).collect();
     listed.push(summary);
     listed.sort();
@@ -379,7 +374,7 @@ fn the_summary_lists_every_page() {
 #[test]
 fn the_book_has_the_lists_that_the_program_prints() {
     let names = ["commands", "errors", "scenarios", "protocol"];
-    let page = |name: &&str| read(&project().join(format!("docs/reference/{name}.md")));
+    let page = |name: &&str| source(format!("docs/reference/{name}.md"));
     let chapter = |text: String| json!({ "Chapter": { "content": text, "sub_items": [] } });
     let book = json!({ "sections": names.each_ref().map(page).map(chapter) });
     let output = assert_cmd::Command::new(project().join("scripts/book-pages"))

@@ -1,7 +1,8 @@
 //! Compares registered inputs and batches with a plain cycle-by-cycle loop: every scenario of every
 //! block has the same outcome, and RTL that reacts between the edges is detected.
 
-use crate::common::{Place, changed_rtl, model};
+use crate::common::{Place, model};
+use crate::verdicts::Tampered;
 use cosim::blocks::dll::Dll;
 use cosim::blocks::thread2::Thread2;
 use cosim_block::rtl::Rtl;
@@ -9,7 +10,7 @@ use cosim_core::harness::{
     self, Block, CaseRng, Dut, Explain, GoldenDut, Outcome, Profile, Recording, Stimulus, Verdict,
     Watch, case_seed,
 };
-use cosim_core::verilated::{BeforeReset, Error, Model};
+use cosim_core::verilated::{BeforeReset, Model};
 use cosim_rtl::models::View;
 use rand::SeedableRng;
 
@@ -17,17 +18,9 @@ use rand::SeedableRng;
 const CASES: u64 = 3;
 const PACKETS: u32 = 12;
 
-/// A model driven cycle by cycle with two evaluations.
-struct ByCycle<B: Block>(Model<B::Inputs, B::Outputs>);
-
-impl<B: Block> Dut<B> for ByCycle<B> {
-    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
-        self.0.settle(inputs, outputs)
-    }
-
-    fn edge(&mut self) -> Result<(), Error> {
-        self.0.edge()
-    }
+/// A model driven cycle by cycle.
+fn by_cycle<B: Block>(model: Model<B::Inputs, B::Outputs>) -> impl Dut<B> {
+    Tampered::<B, _> { model, cycle: 0, tamper: |_, _: &mut B::Outputs| Ok(()) }
 }
 
 /// Checks that two outcomes are the same.
@@ -53,8 +46,8 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
             let stimulus: Stimulus<B> =
                 B::stimulus(&scenario.weights, parameters, PACKETS, &mut rng);
             for before in [BeforeReset::Ones, BeforeReset::Zeros] {
-                let mut by_cycle = ByCycle::<B>(plain.create(before).unwrap());
-                let expected = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
+                let mut dut = by_cycle::<B>(plain.create(before).unwrap());
+                let expected = harness::run::<B>(&stimulus, parameters, &mut dut, &watch);
                 let same = |outcome: &Outcome, how: &str| {
                     assert_same(outcome, &expected, &format!("{name}, {how}"));
                 };
@@ -77,8 +70,8 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
                     let of = |index: usize| outcomes[index].as_ref().unwrap_or(&golden);
                     same(of(0), "beside another");
                     assert_eq!(of(1).verdict, Verdict::Match, "{name}, that is the other");
-                    let mut by_cycle = ByCycle::<B>(kind.create(before).unwrap());
-                    let outcome = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
+                    let mut dut = by_cycle::<B>(kind.create(before).unwrap());
+                    let outcome = harness::run::<B>(&stimulus, parameters, &mut dut, &watch);
                     same(&outcome, "cycle by cycle");
                 }
             }
@@ -133,8 +126,8 @@ fn a_stop_at_an_edge_belongs_to_the_cycle_that_the_edge_ends() {
         ("always @(posedge clk) if (age == 4'd2) $fatal(1, \"told to\");", 3),
         ("always @* if (age == 4'd2) $fatal(1, \"told to\");", 2),
     ] {
-        let rtl = changed_rtl(TOP, DEVICE_A, &format!("{age}\n  {process}\n{DEVICE_A}"));
-        let given = Rtl { paths: vec![rtl.path().to_owned()], ..Rtl::default() };
+        let place = Place::with_change(TOP, DEVICE_A, &format!("{age}\n  {process}\n{DEVICE_A}"));
+        let given = Rtl { paths: vec![place.path("rtl")], ..Rtl::default() };
         let profile = &Dll::PROFILES[0];
         let stimulus = Stimulus::<Dll>::cycles(vec![Default::default(); 9]);
         let watch = Watch::default();

@@ -2,8 +2,10 @@
 //!
 //! `COSIM_EXPORT=all` selects every vector of the corpus and every bug instead of a few.
 
-use crate::common::{Place, assert_code, code, files, project, python, text};
-use cosim::PROGRAM;
+use crate::common::{
+    Place, assert_code, assert_contains, blocks, code, corpus, patches, python, source, text,
+    vectors_of,
+};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::fs;
@@ -13,11 +15,6 @@ use std::process::Command;
 /// Whether every vector and every bug is selected.
 fn all() -> bool {
     std::env::var_os("COSIM_EXPORT").is_some_and(|value| value == "all")
-}
-
-/// The path of a vector of the corpus.
-fn of_corpus(name: &str) -> String {
-    project().join(format!("vectors/{name}.json")).display().to_string()
 }
 
 /// The results of replaying vectors on their RTL, whether they match or not.
@@ -36,7 +33,7 @@ fn shell(folder: &Path, command: &str) -> String {
 
 /// The commands in the testbench's README, in order.
 fn commands(folder: &Path) -> Vec<String> {
-    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    let readme = source(folder.join("README.md"));
     assert_eq!(readme.lines().count(), 4, "{readme}");
     let second = readme.lines().nth(1).unwrap();
     second.split('`').skip(1).step_by(2).map(str::to_owned).collect()
@@ -91,9 +88,7 @@ fn agrees(place: &Place, replay: &Value, out: &str) {
 fn the_corpus_does_the_same_in_each_simulator() {
     let place = Place::new();
     let corpus = |step: usize| {
-        let vectors = |block: &str| files(&project().join("vectors").join(block), "json");
-        let corpus = PROGRAM.blocks.iter().flat_map(|block| vectors(block.info().name));
-        let corpus = corpus.step_by(if all() { 1 } else { step });
+        let corpus = blocks().flat_map(vectors_of).step_by(if all() { 1 } else { step });
         corpus.map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
     };
     let four_valued = "replay --simulator icarus --expect-recorded --quiet";
@@ -102,7 +97,7 @@ fn the_corpus_does_the_same_in_each_simulator() {
     let numbered = replays.par_iter().enumerate();
     numbered.for_each(|(at, replay)| agrees(&place, replay, &at.to_string()));
     // Verilator compiles C++ for each testbench, so test one block.
-    for (at, block) in PROGRAM.blocks.iter().rev().map(|block| block.info().name).enumerate() {
+    for (at, block) in blocks().rev().enumerate() {
         let of_block = format!("/vectors/{block}/");
         let is_of_block = |replay: &Value| replay["vector"].as_str().unwrap().contains(&of_block);
         let first = replays.iter().position(is_of_block).expect("a vector of each block");
@@ -124,17 +119,13 @@ fn fail(place: &Place, block: &str) -> Vec<String> {
 /// The selection includes registers without reset, whose initial values matter.
 #[test]
 fn failures_of_bad_rtl_are_the_same_mismatch_in_icarus() {
-    let few = ["qp/01-reset-keeps-states", "thread2/43-rq-wrap-one-late"];
-    let of_block = |block: &str| {
-        let patches = files(&project().join("tests/bad_rtl").join(block), "patch");
-        let stems = patches.iter().filter_map(|patch| patch.file_stem());
-        stems.map(|name| format!("{block}/{}", name.display())).collect::<Vec<_>>()
-    };
-    let bugs = PROGRAM.blocks.iter().flat_map(|block| of_block(block.info().name));
-    let bugs: Vec<String> = bugs.filter(|bug| all() || few.contains(&bug.as_str())).collect();
+    let few = ["bad_rtl/qp/01-reset-keeps-states", "bad_rtl/thread2/43-rq-wrap-one-late"];
+    let few = few.map(|bug| format!("bad_rtl/{bug}"));
+    let bugs = blocks().flat_map(|block| patches(&format!("bad_rtl/{block}")));
+    let bugs: Vec<String> = bugs.filter(|bug| all() || few.contains(bug)).collect();
     let exported = bugs.par_iter().map(|bug| {
-        let place = Place::with_bug(bug);
-        let vectors = fail(&place, bug.split('/').next().unwrap());
+        let place = Place::with_patch(bug);
+        let vectors = fail(&place, bug.split('/').nth(1).unwrap());
         for (at, vector) in vectors.iter().enumerate() {
             agrees(&place, &replayed(&place, vector)[0], &at.to_string());
         }
@@ -156,9 +147,8 @@ fn a_failure_is_printed_once_with_later_differences_and_waves() {
     let (printed, again) = (icarus(&out), shell(&out, "vvp -n cosim_tb.vvp +waves"));
     assert_eq!(printed.matches("FAIL").count(), 1, "{printed}");
     assert!(!printed.contains("PASS"), "{printed}");
-    assert!(again.contains(&first), "{again}");
-    let waves = place.text("bench/waves.vcd");
-    assert!(waves.contains("cosim_cycle") && waves.contains("cur_state"));
+    assert_contains(&again, &[&first]);
+    assert_contains(&place.text("bench/waves.vcd"), &["cosim_cycle", "cur_state"]);
     // The testbench drives ten more cycles, not the rest of the case.
     let cycle = replay["outcome"]["cycle"].as_u64().unwrap();
     let later = |line: &str| line.split("cycle ").nth(1)?.split(':').next()?.parse::<u64>().ok();
@@ -170,7 +160,7 @@ fn a_failure_is_printed_once_with_later_differences_and_waves() {
     place.exits(0, &format!("export {vector} -o user --rtl rtl -D MARK=1"));
     let header = place.text("rtl/thread2/ReqRecvCore_Thread_2.vh");
     assert_eq!(place.text("user/rtl/ReqRecvCore_Thread_2.vh"), header);
-    assert!(place.text("user/files.f").contains("+define+MARK=1"));
+    assert_contains(&place.text("user/files.f"), &["+define+MARK=1"]);
     assert!(icarus(&place.path("user")).starts_with("FAIL  mismatch"));
     place.exits(0, &format!("export {vector} -o built-in --rtl built-in"));
     assert!(icarus(&place.path("built-in")).starts_with("PASS  "));
@@ -179,17 +169,17 @@ fn a_failure_is_printed_once_with_later_differences_and_waves() {
 #[test]
 fn several_vectors_become_a_folder_each() {
     let place = Place::new();
-    let [one, other] = ["qp/c1-reset-to-init", "dll/a9-timeout"].map(of_corpus);
+    let [one, other] = ["qp/c1-reset-to-init", "dll/a9-timeout"].map(corpus);
     // Parent folders are created.
-    let printed = place.exits(0, &format!("export {one} {other} --fixes spec -o for/designers"));
-    assert!(printed.contains("2 testbenches, each in its own folder"), "{printed}");
+    let export = format!("export {one} {other} --fixes spec -o for/designers");
+    place.prints(0, &["2 testbenches, each in its own folder"], &export);
     for name in ["c1-reset-to-init", "a9-timeout"] {
         let out = place.path("for/designers").join(name);
         assert!(icarus(&out).starts_with("PASS  "), "{name}");
         // A testbench without its files does not pass.
         fs::remove_file(out.join("expected.hex")).unwrap();
         let printed = shell(&out, "vvp -n cosim_tb.vvp 2>&1");
-        assert!(printed.contains("FAIL  stimulus.hex or expected.hex is not here"), "{printed}");
+        assert_contains(&printed, &["FAIL  stimulus.hex or expected.hex is not here"]);
         assert!(!printed.contains("PASS"), "{printed}");
     }
     // By default, each profile of a vector gets a testbench.
@@ -205,8 +195,8 @@ fn several_vectors_become_a_folder_each() {
 #[test]
 fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
     let place = Place::new();
-    let [vector, dll] = ["qp/c1-reset-to-init", "dll/a9-timeout"].map(of_corpus);
-    let given = fs::read_to_string(&vector).unwrap();
+    let [vector, dll] = ["qp/c1-reset-to-init", "dll/a9-timeout"].map(corpus);
+    let given = source(&vector);
     place.write("full/mine", &given);
     let twice = vector.replace("/qp/", "/qp/../qp/");
     for (line, words) in [
@@ -229,15 +219,14 @@ fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
 /// of a difference?
 #[test]
 fn cocotb_sees_what_a_replay_sees() {
-    let (place, vector) = (Place::new(), of_corpus("recv/decision-chosen-once"));
+    let (place, vector) = (Place::new(), corpus("recv/decision-chosen-once"));
     place.exits(0, &format!("export {vector} -o bench --cocotb --fixes repaired"));
     let cocotb = |expected: i32| {
         let output = python().arg("run.py").current_dir(place.path("bench")).output().unwrap();
         assert_code(&output, expected);
         text(&output)
     };
-    let printed = cocotb(0);
-    assert!(printed.contains("TESTS=1 PASS=1"), "{printed}");
+    assert_contains(&cocotb(0), &["TESTS=1 PASS=1"]);
     // The last digit of a word is the lowest bits of the last port.
     let words = place.text("bench/expected.hex");
     let names = words.lines().next().unwrap().trim_start_matches("// ");
@@ -245,7 +234,5 @@ fn cocotb_sees_what_a_replay_sees() {
     let (others, digit) = words.trim_end().split_at(words.trim_end().len() - 1);
     let digit = u32::from_str_radix(digit, 16).unwrap();
     place.write("bench/expected.hex", &format!("{others}{:x}\n", digit ^ 1));
-    let printed = cocotb(1);
-    let at = format!("mismatch at cycle {}: {last} is ", cycles - 1);
-    assert!(printed.contains(&at), "{at}: {printed}");
+    assert_contains(&cocotb(1), &[&format!("mismatch at cycle {}: {last} is ", cycles - 1)]);
 }

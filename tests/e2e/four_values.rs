@@ -1,10 +1,8 @@
 //! `--simulator icarus`: good RTL shows no unknown value, and four-state bugs in bad RTL are found.
 
-use crate::common::{Place, files, project, vector_of};
-use cosim::PROGRAM;
+use crate::common::{Place, blocks, corpus, patches, vector_of};
 use rayon::prelude::*;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
 
 /// The vectors of the corpus are in `export`.
 #[test]
@@ -38,16 +36,15 @@ fn a_slow_design_is_no_hang() {
     work_sum = work_turn[0] ? work_sum * 64'd3 : {32'd0, work_turn};
 endmodule";
     let place = Place::with_change("ReqRecvCore_Thread_2.v", "endmodule", WORK);
-    let vector = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
+    let vector = corpus("thread2/raw-ready-glitches-of-a-send");
     let options = "--rtl rtl --simulator icarus --stuck-after 1s --fixes spec";
-    place.exits(0, &format!("replay {} {options}", vector.display()));
+    place.exits(0, &format!("replay {vector} {options}"));
 }
 
 /// RTL with bugs that only four-state simulation shows.
-fn unknown_patches() -> Vec<PathBuf> {
-    let folder = project().join("tests/bad_unknown");
-    let blocks = PROGRAM.blocks.iter().map(|block| folder.join(block.info().name));
-    let patches: Vec<PathBuf> = blocks.flat_map(|folder| files(&folder, "patch")).collect();
+fn unknown_patches() -> Vec<String> {
+    let folders = blocks().map(|block| format!("bad_unknown/{block}"));
+    let patches: Vec<String> = folders.flat_map(|folder| patches(&folder)).collect();
     assert!(patches.len() >= 6, "{patches:?}");
     patches
 }
@@ -65,41 +62,26 @@ fn all_four_state_bugs_are_found() {
 
 /// Each passes a two-state run, in which registers are zeros, ones or random, and idle pins are
 /// noise.
-fn are_found(patches: &[PathBuf]) {
+fn are_found(patches: &[String]) {
     patches.par_iter().for_each(|patch| {
-        let patch = patch.strip_prefix(project().join("tests")).unwrap().with_extension("");
-        let place = Place::with_patch(patch.to_str().unwrap());
-        let block = patch.iter().nth(1).unwrap().display();
+        let place = Place::with_patch(patch);
+        let block = patch.split('/').nth(1).unwrap();
         let line = format!("run --block {block} --rtl rtl --max-failures 1 --quiet --simulator");
         place.exits(0, &format!("{line} verilator --cases 8 --out verilator"));
         place.exits(1, &format!("{line} icarus --cases 2 --out icarus"));
         let results = place.results("icarus");
         assert_eq!(results["totals"]["unknown"], 1, "{}", results["totals"]);
-        let failure = &results["failures"][0];
-        let signature = failure["signature"].as_str().unwrap();
-        assert!(signature.starts_with("unknown-"), "{patch:?}: {signature}");
-        let vector = format!("icarus/{}", failure["vector"].as_str().unwrap());
+        let signature = results["failures"][0]["signature"].as_str().unwrap();
+        assert!(signature.starts_with("unknown-"), "{patch}: {signature}");
+        let vector = place.vector("icarus");
         let waves = place.path(&vector).with_extension("fst");
-        assert!(waves.is_file(), "{patch:?}: {failure}");
-        let explained = place.exits(1, &format!("explain --recorded-rtl {vector}"));
-        assert!(explained.contains("unknown at cycle"), "{patch:?}: {explained}");
-        assert!(explained.contains("the RTL violates the specification"), "{explained}");
-        for options in [
-            // The vector records the simulator.
-            "--recorded-rtl --expect-recorded",
-            // Two values do not show it, and good RTL does not, either.
-            "--recorded-rtl --simulator verilator",
-            "--rtl built-in --simulator icarus",
-        ] {
-            place.exits(0, &format!("replay {options} {vector}"));
-        }
+        assert!(waves.is_file(), "{patch}: {waves:?}");
+        let words = ["unknown at cycle", "the RTL violates the specification"];
+        place.prints(1, &words, &format!("explain --recorded-rtl {vector}"));
+        // The vector records the simulator.
+        place.exits(0, &format!("replay --recorded-rtl --expect-recorded {vector}"));
+        // Two values do not show it, and good RTL does not, either.
+        place.exits(0, &format!("replay --recorded-rtl --simulator verilator {vector}"));
+        place.exits(0, &format!("replay --rtl built-in --simulator icarus {vector}"));
     });
-}
-
-#[test]
-fn commands_without_four_state_support_are_refused() {
-    let place = Place::new();
-    for line in ["bench", "mutate --mutants 1", "mutate --mutants 1 --fixes spec --only 1"] {
-        place.prints(2, &["--simulator icarus"], &format!("{line} --simulator icarus"));
-    }
 }

@@ -1,6 +1,6 @@
 //! Write errors: a run still reports its results.
 
-use crate::common::{Place, assert_code, files, program, text, typed_in};
+use crate::common::{Place, assert_code, assert_contains, files, program, text, typed_in};
 use std::fs;
 use std::process::{Command, Output};
 
@@ -24,9 +24,7 @@ fn a_match_whose_results_cannot_be_written_exits_with_3() {
     assert!(!printed.contains("PASS"), "{printed}");
     assert!(printed.starts_with("NOT WRITTEN  thread2, seed 1:"), "{printed}");
     // Results record the checksum of coverage.json, so they depend on it.
-    for words in ["not written: 1 file", "out/coverage.json"] {
-        assert!(printed.contains(words), "{printed}");
-    }
+    assert_contains(&printed, &["not written: 1 file", "out/coverage.json"]);
     assert!(!place.has("out/results.json"));
 }
 
@@ -57,21 +55,19 @@ fn failures_that_cannot_be_written_are_reported() {
     let has_summary = |output: &Output, words: &[&str]| {
         assert_code(output, 1);
         let printed = text(output);
-        for words in words.iter().chain(&["FAIL  thread2, seed 1:"]) {
-            assert!(printed.contains(words), "{printed}");
-        }
+        assert_contains(&printed, &["FAIL  thread2, seed 1:"]);
+        assert_contains(&printed, words);
         assert!(!printed.contains(".cosim-"), "{printed}");
     };
 
     // A limit of file sizes is an error and no signal. Neither the files that Verilator reads nor
     // the waveforms fit.
     fs::create_dir(place.path("empty")).unwrap();
-    let vector = place.results("first")["failures"][0]["vector"].clone();
-    let vector = place.path("first").join(vector.as_str().unwrap());
+    let vector = place.path(&place.vector("first"));
     let line = format!("replay {} --rtl {rtl} --trace a.fst", vector.display());
     let output = under(LIMIT, &place, "empty", &line);
     assert_code(&output, 3);
-    assert!(text(&output).contains("File too large"), "{}", text(&output));
+    assert_contains(&text(&output), &["File too large"]);
     assert_eq!(place.names("empty"), [""; 0], "nothing is left");
 
     // A path has at most 4095 bytes. In a folder of 4070 bytes, `results.json` fits, and nothing

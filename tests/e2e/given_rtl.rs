@@ -1,11 +1,13 @@
 //! `--rtl`: exactly the user RTL runs.
 
-use crate::common::{Place, assert_code, assert_error_at, files, json, project, text, vector_of};
+use crate::common::{
+    Place, THREAD2_TOP as TOP, assert_code, assert_error_at, files, json, members, project, source,
+    text, vector_of,
+};
 use serde_json::json;
 use std::fs;
 use walkdir::WalkDir;
 
-const TOP: &str = "ReqRecvCore_Thread_2.v";
 const HEADER: &str = "ReqRecvCore_Thread_2.vh";
 
 /// A short run with an RTL.
@@ -15,17 +17,8 @@ const SHORT: &str = "run --cases 3 --scenario ring --fixes spec --no-shrink --no
 /// A bug that every short run finds.
 const BUG: &str = "thread2/43-rq-wrap-one-late";
 
-/// A folder with these files.
-fn with(texts: &[(&str, &str)]) -> Place {
-    let place = Place::new();
-    for (name, text) in texts {
-        place.write(name, text);
-    }
-    place
-}
-
 fn built_in(name: &str) -> String {
-    fs::read_to_string(project().join("rtl/thread2").join(name)).unwrap()
+    source(format!("rtl/thread2/{name}"))
 }
 
 /// The block's header with one constant changed, so that every short run fails.
@@ -41,9 +34,8 @@ fn wrong_header() -> String {
 fn a_file_is_used_by_its_declarations_not_its_name() {
     let place = Place::with_bug(BUG);
     place.write("rtl/bench.v", "module bench; endmodule\n");
-    for (from, to) in [(HEADER, HEADER), (TOP, "recv_core.SV")] {
-        place.write(&format!("flat/{to}"), &place.text(&format!("rtl/thread2/{from}")));
-    }
+    place.write(&format!("flat/{HEADER}"), &place.text(&format!("rtl/thread2/{HEADER}")));
+    place.write("flat/recv_core.SV", &place.text(&format!("rtl/thread2/{TOP}")));
     for rtl in ["rtl", "flat", "flat/recv_core.SV"] {
         place.exits(1, &format!("{SHORT} {rtl}"));
     }
@@ -76,32 +68,30 @@ fn rtl_of_something_else_or_that_is_there_twice_is_refused() {
     let call =
         "import \"DPI-C\" function void nobody(); always @(posedge clk) nobody();\nendmodule";
     let dpi = built_in(TOP).replace("endmodule", call);
-    let place = with(&[("other/other.v", other), ("dpi/top.sv", &dpi)]);
+    let place = Place::with_files(&[("other/other.v", other), ("dpi/top.sv", &dpi)]);
     // Two equal files are no obstacle.
     for name in [&*format!("one/{TOP}"), "one/old.v", &format!("a/{TOP}"), &format!("b/c/{TOP}")] {
         place.write(&format!("twice/{name}"), &format!("{}// {name}\n", built_in(TOP)));
     }
     place.fails("E0304", "one/old.v", &format!("{SHORT} twice/one"));
-    fs::remove_dir_all(place.path("twice/one")).unwrap();
-    for folder in ["a", "b/c"] {
-        place.fails("E0304", &format!("{folder}/{TOP}:"), &format!("{SHORT} twice"));
-    }
+    place.remove("twice/one");
+    let both = ["a", "b/c"].map(|folder| format!("{folder}/{TOP}:"));
+    assert_error_at(&place.run(&format!("{SHORT} twice")), "E0304", &[&both[0], &both[1]]);
     let dll = project().join("rtl/dll/PcieDllTx.sv").display().to_string();
-    for (rtl, number, words) in [
-        ("other/other.v", "E0303", "thread2"),
-        ("dpi", "E0310", "`nobody`"),
-        (&dll, "E0303", "ReqRecvCore_Thread_2"),
-        ("/nowhere", "E0301", "/nowhere: "),
-    ] {
-        place.fails(number, words, &format!("{SHORT} {rtl}"));
-    }
+    let rows = [
+        ("E0303", "thread2", "other/other.v"),
+        ("E0310", "`nobody`", "dpi"),
+        ("E0303", "ReqRecvCore_Thread_2", &dll),
+        ("E0301", "/nowhere: ", "/nowhere"),
+    ];
+    place.refuses(SHORT, &rows);
 }
 
 /// Paths need no escaping for Verilator, a shell or string literals.
 #[test]
 fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
     let rtl = "-a \"b\" 'c' $HOME";
-    let place = with(&[
+    let place = Place::with_files(&[
         (&format!("{rtl}/x y/{TOP}"), &format!("\u{feff}{}", built_in(TOP))),
         (&format!("{rtl}/x y/{HEADER}"), &wrong_header()),
         // A name that Verilator does not support is refused first.
@@ -117,8 +107,10 @@ fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
 #[test]
 fn an_included_file_in_a_folder_below_is_part_of_the_model() {
     let top = format!("`include \"sub/settings.inc\"\n{}", built_in(TOP));
-    let place =
-        with(&[(&format!("rtl/{TOP}"), &top), (&format!("rtl/{HEADER}"), &built_in(HEADER))]);
+    let place = Place::with_files(&[
+        (&format!("rtl/{TOP}"), &top),
+        (&format!("rtl/{HEADER}"), &built_in(HEADER)),
+    ]);
     let (run, settings) = (format!("{SHORT} rtl"), "rtl/sub/settings.inc");
     place.write(settings, "// nothing\n");
     place.exits(0, &run);
@@ -145,7 +137,7 @@ fn a_model_that_hangs_after_a_mismatch_does_not_hang_the_run() {
         assert!(top.contains(&from), "the RTL says it in other words now");
         top = top.replace(&from, &to);
     }
-    let place = with(&[(&format!("rtl/{TOP}"), &top), ("traces/nothing", "")]);
+    let place = Place::with_files(&[(&format!("rtl/{TOP}"), &top), ("traces/nothing", "")]);
     let stuck = "--rtl rtl --stuck-after 2s";
     let run = "run --cases 1 --scenario smoke --fixes spec --out out";
     place.prints(1, &["no waves: hang: the model did not return"], &format!("{run} {stuck}"));
@@ -164,7 +156,7 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     let wrong = &wrong_header();
     let top = format!("rtl/src/{TOP}");
     let inc = format!("rtl/inc/{HEADER}");
-    let place = with(&[(&top, &built_in(TOP)), (&inc, wrong), (HEADER, wrong)]);
+    let place = Place::with_files(&[(&top, &built_in(TOP)), (&inc, wrong), (HEADER, wrong)]);
     place.prints(1, &[&inc, "built-in: none"], &format!("{SHORT} rtl"));
     // A single file does not include the header, so the summary names the one used.
     place.prints(0, &[&format!("built-in: {HEADER}")], &format!("{SHORT} {top}"));
@@ -172,9 +164,8 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     place.exits(1, &format!("{SHORT} {top} -Irtl/inc"));
     // A header that was given twice is an error that names both.
     place.write(&format!("rtl/old/{HEADER}"), &built_in(HEADER));
-    for name in ["inc", "old"] {
-        place.fails("E0305", &format!("{name}/{HEADER}"), &format!("{SHORT} rtl"));
-    }
+    let both = ["inc", "old"].map(|name| format!("{name}/{HEADER}"));
+    assert_error_at(&place.run(&format!("{SHORT} rtl")), "E0305", &[&both[0], &both[1]]);
     // The header beside its includer takes precedence, and so does one in a folder of -I.
     place.exits(0, &format!("{SHORT} rtl -Irtl/old"));
     place.write(&format!("rtl/src/{HEADER}"), wrong);
@@ -184,7 +175,7 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
 #[test]
 fn a_file_list_and_macros_say_what_the_rtl_is() {
     let top = format!("`ifdef BROKEN\n`no_such_macro\n`endif\n{}", built_in(TOP));
-    let place = with(&[
+    let place = Place::with_files(&[
         (&format!("a folder's/{TOP}"), &top),
         (&format!("inc/{HEADER}"), &built_in(HEADER)),
         ("files.f", &format!("\"a folder's/{TOP}\" // the top\n+incdir+inc\n")),
@@ -203,7 +194,7 @@ fn rtl_without_the_parameter_of_fixes_has_the_behaviour_that_is_claimed() {
     let top = top
         .replace(line.expect("the RTL has the parameter"), "  parameter UNUSED = 0")
         .replacen(");\n", ");\n  localparam [7:0] FIXES = 8'hff;\n", 1);
-    let place = with(&[(&format!("rtl/{TOP}"), &top)]);
+    let place = Place::with_files(&[(&format!("rtl/{TOP}"), &top)]);
     let run = "run --cases 3 --rtl rtl --out out --force --no-shrink --fixes";
     place.fails("E0312", "FIXES", &format!("{run} all"));
     place.exits(0, &format!("{run} repaired"));
@@ -217,9 +208,8 @@ fn a_vector_knows_its_rtl() {
     let named = rtl.display().to_string();
     place.exits(1, &format!("{SHORT} {named}"));
     let vector = &place.vectors("out")[0];
-    for command in ["replay", "explain"] {
-        place.prints(1, &[&named], &format!("{command} --recorded-rtl {vector}"));
-    }
+    place.prints(1, &[&named], &format!("replay --recorded-rtl {vector}"));
+    place.prints(1, &[&named], &format!("explain --recorded-rtl {vector}"));
     // Without a decision of the user nothing runs: a match of the built-in RTL is no verdict on it.
     let corpus = project().join("vectors/thread2").display().to_string();
     for line in [
@@ -237,18 +227,17 @@ fn a_vector_knows_its_rtl() {
     ] {
         let output = place.run(line);
         let command = line.split(' ').next().unwrap();
-        for words in [&*named, &format!("{command} --recorded-rtl"), "--rtl built-in"] {
-            assert_error_at(&output, "E0211", words);
-        }
+        let words = [&*named, &format!("{command} --recorded-rtl"), "--rtl built-in"];
+        assert_error_at(&output, "E0211", &words);
         assert!(output.stdout.is_empty(), "{}", text(&output));
     }
     assert!(!place.has("bench") && !place.has("small.json"));
     place.fails("E0101", "", &format!("replay --recorded-rtl --rtl built-in {vector}"));
     let reported = place.json_of(1, &format!("explain --recorded-rtl {vector}"));
-    let read = reported[0]["rtl_files"].as_array().unwrap_or_else(|| panic!("{reported}"));
-    let paths: Vec<&str> = read.iter().map(|file| file["path"].as_str().unwrap()).collect();
-    assert_eq!(paths, [TOP, HEADER].map(|name| rtl.join(name).display().to_string()));
-    assert!(read.iter().all(|file| file["built_in"] == false));
+    let read = &reported[0]["rtl_files"];
+    let expected = [TOP, HEADER].map(|name| rtl.join(name).display().to_string());
+    assert_eq!(members(read, "path"), expected);
+    assert!(read.as_array().unwrap().iter().all(|file| file["built_in"] == false));
     place.exits(0, &format!("replay {vector} --rtl built-in"));
     place.write(&format!("rtl/thread2/{TOP}"), &built_in(TOP));
     place.prints(0, &["has changed since"], &format!("replay --recorded-rtl {vector}"));
@@ -270,7 +259,7 @@ fn a_vector_never_chooses_what_is_compiled() {
         json!({ "include": [rtl] }),
         json!({ "lists": [list] }),
     ] {
-        let mut vector = json(vector_of("qp").as_ref());
+        let mut vector = json(vector_of("qp"));
         vector["fixes"] = "spec".into();
         vector["origin"]["given"] = given.clone();
         place.write("sent.json", &vector.to_string());
@@ -292,14 +281,14 @@ fn a_vector_never_chooses_what_is_compiled() {
             let has = |word: &str| fs::read_to_string(&path).is_ok_and(|text| text.contains(word));
             assert!(!has("evil") && !has("touch"), "{given}: {path:?}");
         }
-        fs::remove_dir_all(place.path("bench")).unwrap();
+        place.remove("bench");
         assert!(!mark.exists(), "{given}");
     }
 }
 
 #[test]
 fn a_missing_tool_is_named() {
-    let place = with(&[("file", "")]);
+    let place = Place::with_files(&[("file", "")]);
     let replay = |cache: &str, more: &str| {
         let cache = place.path(cache).display().to_string();
         format!("COSIM_CACHE={cache} {more} replay --fixes 0x02 {}", vector_of("thread2"))

@@ -12,7 +12,8 @@ mod lost;
 mod sandbox;
 
 use crate::common::{
-    Place, assert_code, below_build, cases, files, interrupted, json, project, text, wait_until,
+    Place, assert_code, assert_contains, below_build, cases, corpus, files, interrupted, json,
+    project, source, text, wait_until,
 };
 use rayon::prelude::*;
 use rustix::io::ioctl_fionbio;
@@ -23,7 +24,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Write, pipe};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Child;
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -141,9 +142,9 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
         file.persist(folder.join(name)).unwrap();
     };
     for file in files(&project().join("rtl/thread2"), "vh") {
-        write(file.file_name().unwrap(), &fs::read_to_string(&file).unwrap());
+        write(file.file_name().unwrap(), &source(&file));
     }
-    let top = fs::read_to_string(project().join("rtl/thread2/ReqRecvCore_Thread_2.v")).unwrap();
+    let top = source("rtl/thread2/ReqRecvCore_Thread_2.v");
     assert!(top.contains(KEY) && top.contains(BEFORE), "the RTL has other lines now");
     let top = top
         .replace("endmodule", HARM)
@@ -153,26 +154,17 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// The command of a line, which begins with variables that select a harm, on that RTL. RTL that
-/// writes files cannot run in a sandbox.
-fn command(place: &Place, line: &str) -> Command {
-    let mut command = place.command(&format!("{line} --rtl {}", RTL.display()));
-    if line.contains("HARM_MARK=") || line.contains("HARM_ONCE=") {
-        command.arg("--no-sandbox");
-    }
-    command
+/// A line, which begins with variables that select a harm, on that RTL. RTL that writes files
+/// cannot run in a sandbox.
+fn on_rtl(line: &str) -> String {
+    let writes = line.contains("HARM_MARK=") || line.contains("HARM_ONCE=");
+    format!("{line} --rtl {} {}", RTL.display(), if writes { "--no-sandbox" } else { "" })
 }
 
-fn output(place: &Place, line: &str) -> Output {
-    command(place, line).output().expect("the program runs")
-}
-
-/// [`output`], whose exit code must be `code`, and which must contain `words`.
+/// [`Place::prints`] on that RTL.
 #[track_caller]
 fn exits(place: &Place, code: i32, words: &str, line: &str) {
-    let output = output(place, line);
-    assert_code(&output, code);
-    assert!(text(&output).contains(words), "{line}: {}", text(&output));
+    place.prints(code, &[words], &on_rtl(line));
 }
 
 /// A run of a few cases of one scenario.
@@ -191,11 +183,7 @@ fn limits(harm: &str) -> &'static str {
 fn is_a_verdict(harm: &str, expected: &str) {
     let place = Place::new();
     let limited = format!("{RUN} run --cases 2 {}", limits(harm));
-    let output = output(&place, &format!("HARM={harm} {limited}"));
-    assert_code(&output, 1);
-    for words in [expected, "FAIL"] {
-        assert!(text(&output).contains(words), "{harm}: {}", text(&output));
-    }
+    place.prints(1, &[expected, "FAIL"], &on_rtl(&format!("HARM={harm} {limited}")));
     assert_eq!(cases(&place.results("run")).len(), 2, "{harm}");
     let (originals, vectors): (Vec<String>, Vec<String>) =
         place.vectors("run").into_iter().partition(|path| path.ends_with(".original.json"));
@@ -237,18 +225,20 @@ fn a_process_that_ends_is_a_verdict() {
 
 #[test]
 fn a_model_that_does_not_return_is_a_verdict() {
-    for harm in ["spin", "stop"] {
-        is_a_verdict(harm, "hang: the model did not return");
-    }
+    is_a_verdict("spin", "hang: the model did not return");
+    is_a_verdict("stop", "hang: the model did not return");
 }
 
 /// A batch of 32 cycles takes several times the limit.
 #[test]
 fn a_model_of_a_few_cycles_per_second_is_no_hang() {
-    let vector = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
-    let options = "--stuck-after 1s --fixes spec";
-    let line = format!("HARM=slow replay {} {options}", vector.display());
-    exits(&Place::new(), 0, "", &line);
+    let vector = corpus("thread2/raw-ready-glitches-of-a-send");
+    exits(
+        &Place::new(),
+        0,
+        "",
+        &format!("HARM=slow replay {vector} --stuck-after 1s --fixes spec"),
+    );
 }
 
 #[test]
@@ -268,7 +258,7 @@ fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
 #[test]
 fn output_of_the_rtl_is_not_in_the_report() {
     let line = format!("HARM=print {RUN} run --cases 2 --format json");
-    let output = output(&Place::new(), &line);
+    let output = Place::new().run(&on_rtl(&line));
     assert_code(&output, 0);
     serde_json::from_slice::<Value>(&output.stdout).expect("standard output is JSON");
     let printed = String::from_utf8_lossy(&output.stderr);
@@ -324,8 +314,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 /// Starts a run into `run` of the RTL whose model is compiled already.
 fn start(place: &Place, harm: &str, more: &str) -> Child {
     exits(place, 0, "", &format!("{RUN} good --force --cases 1"));
-    let mut command = command(place, &format!("{harm} {RUN} run {more}"));
-    command.stdout(Stdio::piped()).spawn().unwrap()
+    place.start_with_pipes(&on_rtl(&format!("{harm} {RUN} run {more}")))
 }
 
 fn send(child: &Child, signal: Signal) {
@@ -377,7 +366,7 @@ fn no_worker_outlives_a_run_in_which_every_model_hangs() {
         let output = run.wait_with_output().unwrap();
         if signals == [Signal::INT] {
             are_gone(&marked(&place));
-            assert!(text(&output).contains("INTERRUPTED"), "{}", text(&output));
+            assert_contains(&text(&output), &["INTERRUPTED"]);
             assert_eq!(place.results("run")["ended"], "interrupted");
         }
         wait_for_the_end_of(&workers);

@@ -1,22 +1,17 @@
 //! `cosim history`: failures over many runs.
 
-use crate::common::{Place, assert_error, assert_is_for_anyone, looked_at_page};
+use crate::common::{
+    Place, assert_contains, assert_error, assert_is_for_anyone, looked_at_page, members,
+};
 use crate::full_disk::under;
-use std::fs;
 use std::process::Child;
 
 /// A run of a few cases.
 const RUN: &str = "run --quiet --no-waves --cases 3 --scenario smoke --force";
 
-/// A place with RTL that never takes a context.
-fn wrong() -> Place {
-    let [high, low] = ["fetch_cxt_egress_ready = 1'b1", "fetch_cxt_egress_ready = 1'b0"];
-    Place::with_change("ReqRecvCore_Thread_2.v", high, low)
-}
-
 #[test]
 fn a_failure_is_new_once_and_then_known() {
-    let place = wrong();
+    let place = Place::never_ready();
     place.exits(0, &format!("{RUN} --out run --history h.jsonl"));
     let bad = format!("{RUN} --out run --fixes spec --rtl rtl");
     place.prints(1, &["NEW: in no earlier run"], &format!("{bad} --history h.jsonl"));
@@ -33,7 +28,7 @@ fn a_failure_is_new_once_and_then_known() {
     // The report shows the trend.
     place.exits(0, "report --history h.jsonl run");
     let page = place.text("run/report.html");
-    assert!(page.contains("3 runs of this block since 20"), "{page}");
+    assert_contains(&page, &["3 runs of this block since 20"]);
     // All three runs were in one folder, so that is where each point of each chart leads to.
     let points = page.matches("<a href=\"report.html\" tabindex=\"-1\"><circle").count();
     assert_eq!((points, page.matches("<figure>").count()), (9, 3), "{page}");
@@ -41,15 +36,15 @@ fn a_failure_is_new_once_and_then_known() {
 
 #[test]
 fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
-    let place = wrong();
+    let place = Place::never_ready();
     let run = format!("{RUN} --fixes spec --history history.jsonl --out 'runs of #1/");
     place.exits(0, &format!("{run}good'"));
     place.exits(1, &format!("{run}bad' --rtl rtl"));
     let printed = place.exits(0, "history report history.jsonl");
     assert!(printed.trim().ends_with("history.jsonl.html"), "{printed}");
     let written = |page: &str| place.text(page).replace("&#x2f;", "/");
-    let page = written("history.jsonl.html");
-    assert!(page.contains("href=\"runs%20of%20%231/bad/report.html\""), "it is linked");
+    let linked = "href=\"runs%20of%20%231/bad/report.html\"";
+    assert_contains(&written("history.jsonl.html"), &[linked]);
     let seen = looked_at_page(&place.path("history.jsonl.html"), &["bad-is-no-word"]);
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
     assert_eq!(seen["facts"][1], "1 open failure");
@@ -57,7 +52,7 @@ fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     assert_eq!(seen["lists"]["failures"]["count"], "1 of 1");
     assert_is_for_anyone(&seen);
     // A run that is removed has a row, and no link.
-    fs::remove_dir_all(place.path("runs of #1/bad")).unwrap();
+    place.remove("runs of #1/bad");
     place.exits(0, "history report history.jsonl --out other.html");
     let left = written("other.html");
     assert!(!left.contains("bad/report.html") && left.contains("good/report.html"));
@@ -74,8 +69,7 @@ fn processes_that_write_at_once_lose_nothing() {
     let mut processes: Vec<Child> = (0..8).map(add).collect();
     assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
     let shown = place.json_of(0, "history show h.jsonl");
-    let runs = shown["runs"].as_array().unwrap().iter();
-    let mut seeds: Vec<&str> = runs.map(|run| run["seed"].as_str().unwrap()).collect();
+    let mut seeds = members(&shown["runs"], "seed");
     seeds.sort_unstable();
     assert_eq!(seeds, ["0", "1", "2", "3", "4", "5", "6", "7"]);
     for (file, words) in [

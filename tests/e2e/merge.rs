@@ -1,11 +1,8 @@
 //! `cosim merge`: the merged shards equal the whole run, and other shards are refused.
 
-use crate::common::{
-    Place, assert_code, assert_error_at, code, json, program, project, write_record,
-};
+use crate::common::{Place, assert_code, assert_error_at, code, program, project};
 use serde_json::json as value;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 /// Runs the shards of a run, each into its own folder `IofN`. Returns their names.
@@ -43,9 +40,7 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     let names = shards(&place, 3, &green, &[0]);
     let refused = |shards: &str, number: &str, words: &[&str]| {
         let output = place.run(&format!("merge {shards} --out merged"));
-        for word in words {
-            assert_error_at(&output, number, word);
-        }
+        assert_error_at(&output, number, words);
         assert!(!place.has("merged"), "nothing is left");
     };
     let all = |number: &str, words: &[&str]| refused(&names, number, words);
@@ -65,10 +60,9 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     }
     let (results, coverage) = ("2of3/results.json", "2of3/coverage.json");
     let [whole, covered] = [results, coverage].map(|name| place.text(name));
-    let path = place.path(results);
     // A shard of another build.
     let build = place.json(results)["run"]["build"].as_str().unwrap().to_owned();
-    write_record(&path, &whole.replace(&build, "0123456789ab"));
+    place.edit_record(results, &build, "0123456789ab");
     all("E0220", &["2of3", "0123456789ab"]);
     // Truncated files: within the cases, and after them.
     for end in ["{\"from\"", "\"totals\""] {
@@ -79,18 +73,20 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     place.write(results, &whole);
     place.write(coverage, &place.text("1of3/coverage.json"));
     all("E0221", &[coverage]);
-    fs::remove_file(place.path(coverage)).unwrap();
+    place.remove(coverage);
     all("E0201", &[coverage]);
     place.write(coverage, &covered);
     // As left by a killed run.
-    fs::rename(&path, place.path("2of3/results.json.partial")).unwrap();
+    let partial = place.path("2of3/results.json.partial");
+    fs::rename(place.path(results), &partial).unwrap();
     all("E0218", &["2of3: "]);
     // As left by an interrupted run.
     let interrupted = whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\"");
-    write_record(&path, &interrupted.replace("\"passed\": true", "\"passed\": false"));
+    let interrupted = interrupted.replace("\"passed\": true", "\"passed\": false");
+    place.write_record(results, &interrupted);
     all("E0223", &["2of3: "]);
     place.write(results, &whole);
-    fs::remove_file(place.path("2of3/results.json.partial")).unwrap();
+    fs::remove_file(partial).unwrap();
     refused(&format!("1of3 {}", place.path("").display()), "E0221", &[""]);
     place.fails("E0604", "", &format!("merge {names} --out 2of3 --force"));
     // The order of the shards makes no other run in the history.
@@ -128,7 +124,7 @@ fn merging_takes_no_more_memory_for_more_cases() {
     let small = "run --quiet --block qp --scenario default --cases 4 --packets 3";
     let names = shards(&place, 4, small, &[0]);
     for (index, name) in (0u64..).zip(names.split(' ')) {
-        grow(&place.path(name), index, cases / 4);
+        grow(&place, name, index, cases / 4);
     }
     place.exits(0, &format!("merge --quiet {names} --out merged"));
     let further = format!("{} further cases", cases - 1000);
@@ -138,10 +134,11 @@ fn merging_takes_no_more_memory_for_more_cases() {
 }
 
 /// Gives shard `index` of 4 this number of cases.
-fn grow(shard: &Path, index: u64, cases: u64) {
+fn grow(place: &Place, shard: &str, index: u64, cases: u64) {
     const ROW: u64 = 256;
-    let path = shard.join("results.json");
-    let mut results = json(&path);
+    let [of_results, of_coverage] =
+        ["results", "coverage"].map(|name| format!("{shard}/{name}.json"));
+    let mut results = place.json(&of_results);
     let [cycles, packets] = [123, 45];
     results["run"]["cases"] = value!(4 * cases);
     for path in ["/totals", "/profiles/0/scenarios/0/1"] {
@@ -161,12 +158,12 @@ fn grow(shard: &Path, index: u64, cases: u64) {
     let head = ["format", "version", "run"].map(member).join(",\n");
     let tail = ["profiles", "totals", "failures", "coverage", "ended", "passed", "checksum"];
     let tail = tail.map(member).join(",\n");
-    write_record(&path, &format!("{{\n{head},\n\"cases\": [\n{rows}\n],\n{tail}\n}}\n"));
-    let path = shard.join("coverage.json");
-    let mut coverage = json(&path);
+    let text = format!("{{\n{head},\n\"cases\": [\n{rows}\n],\n{tail}\n}}\n");
+    place.write_record(&of_results, &text);
+    let mut coverage = place.json(&of_coverage);
     coverage["parts"][0]["cases"] = value!({ "first": index, "step": 4, "count": cases });
     coverage.as_object_mut().unwrap().remove("checksum").unwrap();
     let text = coverage.to_string();
     let text = text.strip_suffix('}').unwrap();
-    write_record(&path, &format!("{text},\n\"checksum\": \"\"\n}}\n"));
+    place.write_record(&of_coverage, &format!("{text},\n\"checksum\": \"\"\n}}\n"));
 }

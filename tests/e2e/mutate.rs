@@ -1,10 +1,11 @@
 //! `cosim mutate`: faults that the testbench finds, and their report.
 
 use crate::common::{
-    Place, assert_is_for_anyone, interrupted, is_longer, looked_at, project, schema, wait_until,
+    Place, assert_contains, assert_is_for_anyone, copy_rtl, interrupted, is_longer, looked_at,
+    project, schema, wait_until,
 };
-use serde_json::Value;
-use std::process::Stdio;
+use crate::merge::shards;
+use serde_json::{Value, json};
 
 /// A mutation analysis that takes seconds, on a block with fast equivalence checks.
 const MUTATE: &str = "mutate --block recv --fixes repaired";
@@ -20,14 +21,6 @@ fn mutants(place: &Place, out: &str) -> Vec<Value> {
 
 fn count(mutants: &[Value], verdict: &str) -> usize {
     mutants.iter().filter(|mutant| mutant["verdict"] == verdict).count()
-}
-
-/// The files of a result, by name.
-fn left(place: &Place, out: &str) -> Vec<(String, String)> {
-    let vectors = place.names(&format!("{out}/mutants")).into_iter();
-    let vectors = vectors.filter(|name| name.ends_with(".json"));
-    let names = vectors.map(|name| format!("mutants/{name}")).chain(["mutate.json".to_owned()]);
-    names.map(|name| (name.clone(), place.text(&format!("{out}/{name}")))).collect()
 }
 
 /// Checks that the page lists survivors and shows the RTL with the mutants of each line.
@@ -67,9 +60,7 @@ fn assert_commands_of_survivors(place: &Place, out: &str) {
     let printed = Place::new().exits(1, command.split_once(' ').unwrap().1);
     let [file, line] = ["file", "line"].map(|name| &survivor["sources"][0][name]);
     let at = format!("{}:{line}", file.as_str().unwrap());
-    for part in [&format!("mutant {} of recv", survivor["id"]), "survived", &at] {
-        assert!(printed.contains(part), "{command}: {part}: {printed}");
-    }
+    assert_contains(&printed, &[&format!("mutant {} of recv", survivor["id"]), "survived", &at]);
 }
 
 #[test]
@@ -77,27 +68,21 @@ fn assert_commands_of_survivors(place: &Place, out: &str) {
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     let place = Place::new();
     place.exits(0, &format!("{MUTATE} {FEW} --threads 1 --out one"));
-    for part in ["1", "2"] {
-        place.exits(0, &format!("{MUTATE} {FEW} --threads 3 --shard {part}/2 --out {part}"));
-    }
-    place.prints(0, &[" of 24 mutants killed"], "merge 2 1 --out three");
+    shards(&place, 2, &format!("{MUTATE} {FEW} --threads 3"), &[0]);
+    place.prints(0, &[" of 24 mutants killed"], "merge 2of2 1of2 --out three");
     let one = mutants(&place, "one");
     for verdict in ["killed", "survived", "equivalent"] {
         assert!(count(&one, verdict) > 0, "none is {verdict}: choose another seed");
     }
     let vectors = one.iter().filter(|mutant| mutant["vector"].is_string()).count();
-    assert_eq!(left(&place, "one").len(), 1 + vectors, "a result, a vector for each survivor");
-    assert!(left(&place, "one") == left(&place, "three"), "the parts do not make the whole");
+    assert_eq!(place.names("one/mutants").len(), vectors, "a vector for each survivor");
+    place.same_run("one", "three");
     assert_page(&place, "one", &one);
     let page = |out: &str| place.text(&format!("{out}/report.html"));
     assert_eq!(page("one"), page("three"), "the parts have another page than the whole");
     // Parts that are incomplete or foreign are refused by name.
-    for (parts, number, words) in
-        [("1", "E0222", "2/2"), ("1 1", "E0222", "1/2"), ("1 one", "E0221", "")]
-    {
-        place.fails(number, words, &format!("merge {parts} --out refused"));
-        assert!(!place.has("refused"));
-    }
+    let rows = [("E0222", "2/2", "1of2"), ("E0222", "1/2", "1of2 1of2"), ("E0221", "", "1of2 one")];
+    place.refuses("merge --out refused", &rows);
     place.exits(0, &format!("{MUTATE} --mutants 24 --cases 1 --seed 6 --no-judge --out other"));
     let other = mutants(&place, "other");
     let places = |all: &[Value]| all.iter().map(|one| one["does"].to_string()).collect::<Vec<_>>();
@@ -176,11 +161,8 @@ fn a_score_below_the_goal_is_a_failure() {
          [[run]]\nname = \"score\"\nblocks = [\"recv\"]\nfixes = \"repaired\"\ncases = 1\n\
          mutants = 60\nmin_score = 100\n",
     );
-    for part in ["1", "2"] {
-        let shard = format!("--shard {part}/2 --out {part}");
-        place.exits(0, &format!("mutate --no-judge --seed 5 --plan plan.toml {shard}"));
-    }
-    place.prints(1, &["below 100 %"], "merge 1 2 --out whole");
+    let parts = shards(&place, 2, "mutate --no-judge --seed 5 --plan plan.toml", &[0]);
+    place.prints(1, &["below 100 %"], &format!("merge {parts} --out whole"));
     let run = &place.json("whole/mutate.json")["run"];
     let of_plan = (&run["block"], &run["mutants"], &run["cases"]);
     assert_eq!(of_plan, (&"recv".into(), &60.into(), &1.into()));
@@ -217,21 +199,18 @@ fn an_interrupted_analysis_resumes_to_the_same_result() {
     let place = Place::new();
     let line = format!("{MUTATE} --mutants 60 --cases 200 --seed 5 --no-judge --out");
     place.exits(0, &format!("{line} whole"));
-    let mut command = place.command(&format!("{line} parts"));
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = place.start_with_pipes(&format!("{line} parts"));
     let partial = place.path("parts/mutate.json.partial");
     let is_at_work =
         || std::fs::read_to_string(&partial).is_ok_and(|text| text.contains("cases_run"));
     wait_until(&mut child, is_at_work);
-    let printed = interrupted(child);
-    assert!(printed.contains("resume"), "{printed}");
+    assert_contains(&interrupted(child), &["resume"]);
     assert_eq!(place.json("parts/mutate.json.partial")["complete"], false);
     assert!(!place.has("parts/mutate.json"));
     // The page shows the mutants so far, and the command as it was given.
     let page = place.text("parts/report.html");
-    assert!(page.contains("The analysis was interrupted"), "{page}");
-    assert!(page.contains(" --no-judge"), "{page}");
-    std::fs::remove_file(place.path("parts/report.html")).unwrap();
+    assert_contains(&page, &["The analysis was interrupted", " --no-judge"]);
+    place.remove("parts/report.html");
     place.exits(0, "report parts");
     assert!(place.has("parts/report.html"));
     // A skipped equivalence check was reported at the start and is not repeated.
@@ -323,4 +302,32 @@ fn faults_of_the_golden_model_are_detected_without_comparison() {
         place.fails("E0107", "", &format!("{line} --out refused {of_rtl}"));
         assert!(!place.has("refused"));
     }
+}
+
+/// `--in-diff`: mutants only in lines that a change touches.
+#[test]
+#[ignore = "slow: compiles a model with mutants"]
+fn each_mutant_is_in_a_line_that_changed() {
+    let place = Place::new();
+    for folder in ["old", "sum", "comment"] {
+        copy_rtl(&place.path(folder));
+    }
+    let file = "qp/QpStateCtrl.sv";
+    place.edit(&format!("sum/{file}"), "evt_tail + PTR_ONE", "PTR_ONE + evt_tail");
+    place.edit(&format!("comment/{file}"), "case (hw_kind)", "case (hw_kind) // changed\n");
+    let mutate = |new: &str| {
+        let mutate = "mutate --block qp --mutants 6 --cases 2 --no-judge --out mutants --force";
+        place.json_of(0, &format!("{mutate} --in-diff old/qp --rtl {new}/qp"))
+    };
+    let report = mutate("sum");
+    let lines = report["run"]["in_diff"]["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let mutants = report["profiles"][0]["mutants"].as_array().unwrap();
+    assert_eq!(mutants.len(), 6);
+    let at = |source: &Value| format!("{}:{}", source["file"].as_str().unwrap(), source["line"]);
+    for mutant in mutants {
+        let sources = mutant["sources"].as_array().unwrap();
+        assert!(sources.iter().any(|source| lines.contains(&at(source).into())), "{mutant}");
+    }
+    assert_eq!(mutate("comment"), json!([]), "no mutant is in a changed line");
 }

@@ -1,8 +1,7 @@
 //! `cosim new`: a crate for a block, from foreign RTL.
 
-use crate::common::{Place, assert_code, assert_error_at, text};
+use crate::common::{Place, assert_code, assert_contains, assert_error_at, text};
 use crate::outside::Outside;
-use std::os::unix::fs::symlink;
 
 /// Registers with an asynchronous reset and widths of all storage kinds. The RTL has a header, a
 /// parameter, a macro, a module in another folder, a package in the last file, a table that is read
@@ -104,17 +103,18 @@ impl harness::Golden<WideBlock> for Golden {
 /// One test, because the crate is built once.
 #[test]
 fn a_new_crate_builds_without_warnings_and_never_passes_without_a_golden_model() {
-    let place = Place::new();
-    place.write("design/registers.sv", TOP);
-    place.write("design/parts/register.v", REGISTER);
     let package = "package zz_settings; localparam TABLE = \"table.hex\"; endpackage\n";
-    place.write("design/zz_settings.sv", package);
-    place.write("design/table.hex", "0\n");
-    place.write("headers/widths.svh", "`define WIDEST 600\n");
+    let place = Place::with_files(&[
+        ("design/registers.sv", TOP),
+        ("design/parts/register.v", REGISTER),
+        ("design/zz_settings.sv", package),
+        ("design/table.hex", "0\n"),
+        ("headers/widths.svh", "`define WIDEST 600\n"),
+    ]);
     let [design, headers] = ["design", "headers"].map(|name| place.path(name));
     let words = "--top registers design -I headers -D WITH_REGISTERS";
-    let (new, printed) = Outside::in_place(place, "wide-block", words);
-    assert!(printed.contains("clock clk_i, reset rst_n, 0 in reset, 7 inputs and 6 outputs"));
+    let pins = "clock clk_i, reset rst_n, 0 in reset, 7 inputs and 6 outputs";
+    let new = Outside::in_place(place, "wide-block", words, &[pins]);
     // The crate is self-contained: remove its sources.
     for sources in [design, headers] {
         std::fs::remove_dir_all(sources).unwrap();
@@ -131,10 +131,10 @@ fn a_new_crate_builds_without_warnings_and_never_passes_without_a_golden_model()
 
 /// Without a golden model, nothing passes, whatever the RTL does.
 fn not_written(new: &Outside) {
-    let printed = new.exits(1, "run --cases 3 --out none");
+    let nothing = ["IS_WRITTEN", "0 cycles compared"];
+    let printed = new.prints(1, &nothing, "run --cases 3 --out none");
     assert!(printed.starts_with("NO GOLDEN MODEL  wide_block"), "{printed}");
-    assert!(printed.contains("IS_WRITTEN") && printed.contains("0 cycles compared"), "{printed}");
-    let results = new.json("none/results.json");
+    let results = new.results("none");
     assert_eq!(results["passed"], false);
     // 3 cases of 2 scenarios.
     for (total, expected) in [("no_golden_model", 6), ("matched", 0), ("cycles", 0)] {
@@ -161,13 +161,13 @@ fn not_written(new: &Outside) {
 fn written(new: &Outside) {
     let printed = new.exits(0, "run --cases 20 --out good");
     assert!(printed.starts_with("PASS  wide_block") && !printed.contains("not hit"), "{printed}");
-    let results = new.json("good/results.json");
+    let results = new.results("good");
     assert!(results["totals"]["cycles"].as_u64().unwrap() > 1000, "{results}");
 
     // The crate's own files in any order, and a table with other content.
     assert_eq!(new.text("rtl/table.hex"), "0\n");
     let run = "run --cases 3 --rtl rtl --out own --force";
-    let identity = || new.json("own/results.json")["run"]["rtl"].clone();
+    let identity = || new.results("own")["run"]["rtl"].clone();
     new.exits(0, run);
     assert_eq!(identity(), results["run"]["rtl"], "the same files are the same RTL");
     new.write("rtl/table.hex", "1\n");
@@ -180,7 +180,7 @@ fn written(new: &Outside) {
     new.write("bad/register.v", &REGISTER.replace("q <= ~d;", wrong));
     let printed = new.exits(1, "run --cases 3 --rtl bad -D WITH_REGISTERS --out found");
     assert!(printed.starts_with("FAIL  wide_block") && printed.contains("longestQ"), "{printed}");
-    let results = new.json("found/results.json");
+    let results = new.results("found");
     assert_eq!(results["totals"]["mismatched"], 6, "{results}");
     let vector = new.vector("found");
     new.exits(1, &format!("replay --recorded-rtl {vector}"));
@@ -198,8 +198,7 @@ fn written(new: &Outside) {
 /// Checks that `cosim new` with more words refuses this RTL in `a.sv`, and writes nothing.
 #[track_caller]
 fn refused(module: &str, words: &str, number: &str, at: &str) {
-    let place = Place::new();
-    place.write("a.sv", module);
+    let place = Place::with_files(&[("a.sv", module)]);
     place.fails(number, at, &format!("new {words}"));
     assert_eq!(place.names(""), ["a.sv"], "nothing was written");
 }
@@ -239,13 +238,9 @@ fn unsupported_ports_are_refused_by_name() {
     refused(parameters, a, "E0316", "--parameter ");
     refused(parameters, &format!("{a} --parameter N=3"), "E0316", "--parameter T=VALUE");
     let width = "module a #(parameter N = 2)(input clk, input [N-1:0] d, output q); endmodule\n";
-    for (more, number, at) in [
-        ("--clock d", "E0309", "--clock"),
-        ("--parameter M=3", "E0312", "M"),
-        ("--parameter N=3,4", "E0308", "`d`"),
-    ] {
-        refused(width, &format!("{a} {more}"), number, at);
-    }
+    refused(width, &format!("{a} --clock d"), "E0309", "--clock");
+    refused(width, &format!("{a} --parameter M=3"), "E0312", "M");
+    refused(width, &format!("{a} --parameter N=3,4"), "E0308", "`d`");
     let good = &format!("module a({good}); endmodule\n");
     refused(good, "b --top c a.sv", "E0303", "c");
     refused(good, "b --top a none.sv", "E0301", "none.sv");
@@ -256,38 +251,31 @@ fn unsupported_ports_are_refused_by_name() {
 /// Folders of repositories have links, parts of modules, and several versions of a module.
 #[test]
 fn a_folder_may_hold_what_the_top_does_not_need() {
-    let place = Place::new();
     let part =
         "module part(input clk, input a, output reg b); always @(posedge clk) b <= a; endmodule\n";
     let top = "`include \"../inc/defs.vh\"\n`include \"pkg/types.svh\"\n\
                module Fifo(input clk, input `T [`BITS-1:0] a, output b);\n  \
                wire part_x;\n  part p(.clk, .a(1'(a)), .b);\nendmodule\n";
-    for (name, text) in [
-        ("rtl/Fifo.sv", top),
-        ("rtl/part.sv", part),
-        ("inc/defs.vh", "`define T logic\n"),
-        ("inc/pkg/types.svh", "`define TYPES 1\n"),
-        ("z/macros.v", "`define BITS `TYPES\n"),
-        ("rtl/checks.sv", "  // of a bench\n  check_task(a);\n"),
-        ("z/list.sv", "`include \"a_sequence.sv\"\n"),
-        ("z/a_sequence.sv", "class a_sequence; `of_a_library(a_sequence) endclass\n"),
-        ("rtl/other_ff.sv", "module part_x(input a); endmodule\n"),
-        ("rtl/other_latch.sv", "module part_x(input b); endmodule\n"),
-    ] {
-        place.write(&format!("r/{name}"), text);
-    }
+    let place = Place::with_files(&[
+        ("r/rtl/Fifo.sv", top),
+        ("r/rtl/part.sv", part),
+        ("r/inc/defs.vh", "`define T logic\n"),
+        ("r/inc/pkg/types.svh", "`define TYPES 1\n"),
+        ("r/z/macros.v", "`define BITS `TYPES\n"),
+        ("r/rtl/checks.sv", "  // of a bench\n  check_task(a);\n"),
+        ("r/z/list.sv", "`include \"a_sequence.sv\"\n"),
+        ("r/z/a_sequence.sv", "class a_sequence; `of_a_library(a_sequence) endclass\n"),
+        ("r/rtl/other_ff.sv", "module part_x(input a); endmodule\n"),
+        ("r/rtl/other_latch.sv", "module part_x(input b); endmodule\n"),
+    ]);
     for (name, to) in [("up", ".."), ("inc", "../inc"), ("broken.sv", "nowhere")] {
-        symlink(to, place.path(&format!("r/rtl/{name}"))).unwrap();
+        place.link(to, &format!("r/rtl/{name}"));
     }
     place.exits(0, "new one --top Fifo r");
-    for (folder, names) in [
-        ("", &["inc", "rtl"][..]),
-        ("/inc", &["defs.vh"]),
-        ("/rtl", &["Fifo.sv", "macros.v", "part.sv", "pkg"]),
-        ("/rtl/pkg", &["types.svh"]),
-    ] {
-        assert_eq!(place.names(&format!("one/rtl{folder}")), names);
-    }
+    assert_eq!(place.names("one/rtl"), ["inc", "rtl"]);
+    assert_eq!(place.names("one/rtl/inc"), ["defs.vh"]);
+    assert_eq!(place.names("one/rtl/rtl"), ["Fifo.sv", "macros.v", "part.sv", "pkg"]);
+    assert_eq!(place.names("one/rtl/rtl/pkg"), ["types.svh"]);
     place.fails("E0303", "no module Fif; did you mean `Fifo`?", "new two --top Fif r");
     place.fails("E0303", "its modules are Fifo, part, part_x", "new two --top zzz r");
     // What is wrong with what the top needs, and not with the fragment.
@@ -301,7 +289,7 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
         place.write("r/rtl/part.sv", first);
         place.write("r/rtl/z_part.sv", &format!("\n{second}"));
         let output = place.run("new two --top Fifo r");
-        named.iter().for_each(|words| assert_error_at(&output, number, words));
+        assert_error_at(&output, number, named);
         let printed = text(&output);
         let others = ["checks.sv", "Looked in", "sequence"];
         assert!(!others.iter().any(|words| printed.contains(words)), "{printed}");
@@ -312,32 +300,28 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
 /// about what the user wrote.
 #[test]
 fn a_module_is_taken_as_verilator_takes_it() {
-    let place = Place::new();
     let rtl = "`timescale 1ns/1ps\nmodule a #(parameter MODE = \"FAST\") (input wire clk, input wire logic d, input tri t,\n  \
                input var logic v, output wire p, output reg q);\n  assign #2 p = d ^ t;\n  \
                // verilator lint_off SOMENEWCODE\n  \
                always @(posedge clk) q <= #1 MODE == \"SLOW\" ? v : d;\nendmodule\n";
-    place.write("src/a.sv", rtl);
+    let place = Place::with_files(&[("src/a.sv", rtl)]);
     let output = place.run("new b --top a src/a.sv");
-    assert_error_at(&output, "E0307", "src/a.sv:5:");
+    assert_error_at(&output, "E0307", &["src/a.sv:5:"]);
     let printed = text(&output);
     assert!(printed.contains("--verilator-option") && !printed.contains("cosim_ask"), "{printed}");
     let future = "src/a.sv --verilator-option -Wfuture-SOMENEWCODE --parameter";
-    let printed = place.exits(0, &format!("new b --top a {future} MODE=SLOW"));
-    let delays = "warning: delays (#) are ignored";
-    for words in ["3 inputs and 2 outputs", delays, "src/a.sv:4"] {
-        assert!(printed.contains(words), "{words}: {printed}");
-    }
+    let words = ["3 inputs and 2 outputs", "warning: delays (#) are ignored", "src/a.sv:4"];
+    place.prints(0, &words, &format!("new b --top a {future} MODE=SLOW"));
     let option = r#".verilator_option("-Wfuture-SOMENEWCODE")"#;
-    assert!(place.text("b/build.rs").contains(option));
-    assert!(place.text("b/rtl/a_wrapper.sv").contains(r#"parameter MODE = "SLOW""#));
+    assert_contains(&place.text("b/build.rs"), &[option]);
+    assert_contains(&place.text("b/rtl/a_wrapper.sv"), &[r#"parameter MODE = "SLOW""#]);
     // A string has any letters.
     place.exits(0, &format!("new c --top a {future} MODE=x+"));
     // A message about the module around the top names the top.
     let number = "module n #(parameter N = 1) (input clk, input d, output q); endmodule\n";
     place.write("src/n.sv", number);
     let output = place.run("new d --top n src/n.sv --parameter N=X");
-    assert_error_at(&output, "E0307", "module n: ");
+    assert_error_at(&output, "E0307", &["module n: "]);
     let printed = text(&output);
     assert!(!printed.contains("cosim_ask") && !printed.contains("/tmp"), "{printed}");
 }
@@ -346,15 +330,12 @@ fn a_module_is_taken_as_verilator_takes_it() {
 /// include guard, it cannot be included twice, and it is not declared twice.
 #[test]
 fn an_included_interface_is_declared_once() {
-    let place = Place::new();
     let bus = "interface bus(input clk); logic d; modport sink(input clk, d); endinterface\n";
     let part =
         "module part(bus.sink b, output logic q); always_ff @(posedge b.clk) q <= b.d; endmodule\n";
     let top = "`include \"bus.sv\"\nmodule a(input clk, input rst, input d, output q);\n\
                bus b(.clk); assign b.d = d; part p(.b, .q); endmodule\n";
-    place.write("rtl/bus.sv", bus);
-    place.write("rtl/part.sv", part);
-    place.write("rtl/a.sv", top);
+    let place = Place::with_files(&[("rtl/bus.sv", bus), ("rtl/part.sv", part), ("rtl/a.sv", top)]);
     place.exits(0, "new one --top a rtl");
     place.write("rtl/part.sv", &format!("`include \"bus.sv\"\n{part}"));
     let printed = place.exits(2, "new two --top a rtl");
@@ -363,14 +344,12 @@ fn an_included_interface_is_declared_once() {
 
 #[test]
 fn existing_files_are_not_overwritten() {
-    let place = Place::new();
-    place.write("a.v", "module a(input CLK, input RST_N, input d, output q); endmodule\n");
-    place.write("full/mine.txt", "mine");
-    place.write("file", "mine");
+    let module = "module a(input CLK, input RST_N, input d, output q); endmodule\n";
+    let place = Place::with_files(&[("a.v", module), ("full/mine.txt", "mine"), ("file", "mine")]);
     std::fs::create_dir(place.path("empty")).unwrap();
     // An empty folder is filled, and is not empty then.
-    let printed = place.exits(0, "new empty --top a a.v --reset RST_N=1");
-    assert!(printed.contains("clock CLK, reset RST_N, 1 in reset"), "{printed}");
+    let reset = "clock CLK, reset RST_N, 1 in reset";
+    place.prints(0, &[reset], "new empty --top a a.v --reset RST_N=1");
     assert!(place.has("empty/src/golden.rs"));
     for name in ["full", "file", "empty"] {
         place.fails("E0602", name, &format!("new {name} --top a a.v"));
@@ -400,11 +379,9 @@ endmodule
 #[test]
 fn names_of_the_rtl_are_no_code_in_the_crate() {
     // Verilator has read the wrapper. Unit tests check the types, and the slow test compiles them.
-    let (new, _) = Outside::new("odd-names", HOSTILE, "--top odd");
-    let wrapper = new.text("rtl/odd_wrapper.sv");
-    for line in [".\\use (p::e_t'(use_pin))", ".\\a+b (a_b)", ".\\n\"; (\\n\"; )"] {
-        assert!(wrapper.contains(line), "{line}: {wrapper}");
-    }
+    let new = Outside::new("odd-names", HOSTILE, "--top odd", &[]);
+    let lines = [".\\use (p::e_t'(use_pin))", ".\\a+b (a_b)", ".\\n\"; (\\n\"; )"];
+    assert_contains(&new.text("rtl/odd_wrapper.sv"), &lines);
 }
 
 /// Channels with names that Rust, the library and generated code use, in two clock domains, with
@@ -457,18 +434,15 @@ endmodule
 #[test]
 #[ignore = "slow: builds two crates"]
 fn crates_with_any_names_and_widths_build_and_move_packets() {
-    Outside::new("odd-names", HOSTILE, "--top odd").0.lints();
-    let (new, printed) = Outside::new("odd", CHANNELS, "--top channels");
-    for line in [
+    Outside::new("odd-names", HOSTILE, "--top odd", &[]).lints();
+    let lines = [
         "inputs in no channel, held by `tie` in src/lib.rs: enable = 1, flush_n = 1",
         "random values by `vary` in src/lib.rs: key, CLOCKS, PROGRAM, self, type_pin",
         "source push (winc, !wfull)",
         "source s_axis (S_AXIS_TVALID, S_AXIS_TREADY)",
-    ] {
-        assert!(printed.contains(line), "{line}: {printed}");
-    }
-    let readme = new.text("README.md");
-    assert!(readme.contains("`key` has random values") && readme.contains("vary key[65];"));
+    ];
+    let new = Outside::new("odd", CHANNELS, "--top channels", &lines);
+    assert_contains(&new.text("README.md"), &["`key` has random values", "vary key[65];"]);
     new.lints();
     let printed = new.exits(1, "run --cases 5 --scenario default");
     assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");

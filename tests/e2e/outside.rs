@@ -1,18 +1,21 @@
 //! A block in an external crate: a copy of `examples/arbiter` outside of the repository builds, and
-//! every command works on it.
+//! every command works on it. Errors of its build name the wrong port, or have Verilator's message.
 
-use crate::common::{Place, assert_code, cargo_outside, program_outside, project, text};
+use crate::common::{Place, assert_code, assert_contains, cargo_outside, project, text};
 use crate::export::icarus;
-use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
 use std::process::{Command, Output};
 use walkdir::WalkDir;
 
-/// A crate outside of the repository, and its program. Paths are relative to the crate.
-pub struct Outside {
-    place: Place,
-    name: String,
-    path: PathBuf,
+/// A crate outside of the repository, in which its program runs.
+pub struct Outside(Place);
+
+impl Deref for Outside {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.0
+    }
 }
 
 /// Leftovers of earlier builds in the example's folder, which a user's crate lacks.
@@ -21,8 +24,7 @@ const LEFT: [&str; 3] = ["target", "runs", "Cargo.lock"];
 impl Outside {
     /// A crate in a place, and its program has the same name.
     pub fn at(place: Place, name: &str) -> Self {
-        let path = place.path(name);
-        Self { place, name: name.to_owned(), path }
+        Self(place.of_crate(name))
     }
 
     /// A copy of an example. Paths to the library lead back to the repository.
@@ -34,7 +36,7 @@ impl Outside {
             WalkDir::new(&example).into_iter().filter_entry(|entry| is_wanted(entry.file_name()))
         {
             let entry = entry.unwrap();
-            let to = outside.path().join(entry.path().strip_prefix(&example).unwrap());
+            let to = outside.path("").join(entry.path().strip_prefix(&example).unwrap());
             if entry.file_type().is_dir() {
                 std::fs::create_dir_all(to).unwrap();
             } else {
@@ -57,62 +59,18 @@ impl Outside {
         outside
     }
 
-    /// Runs `cosim new` with more words on RTL in `given.sv`. Returns what is printed, too.
+    /// Runs `cosim new` with options on RTL in `given.sv`. It must print all of `words`.
     #[track_caller]
-    pub fn new(name: &str, rtl: &str, words: &str) -> (Self, String) {
-        let place = Place::new();
-        place.write("given.sv", rtl);
-        Self::in_place(place, name, &format!("given.sv {words}"))
+    pub fn new(name: &str, rtl: &str, options: &str, words: &[&str]) -> Self {
+        let place = Place::with_files(&[("given.sv", rtl)]);
+        Self::in_place(place, name, &format!("given.sv {options}"), words)
     }
 
-    /// Runs `cosim new` with more words in a place. Returns what is printed, too.
+    /// Runs `cosim new` with options in a place. It must print all of `words`.
     #[track_caller]
-    pub fn in_place(place: Place, name: &str, words: &str) -> (Self, String) {
-        let printed = place.exits(0, &format!("new {name} {words}"));
-        (Self::at(place, name), printed)
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// A path in the place.
-    fn file(&self, name: &str) -> String {
-        format!("{}/{name}", self.name)
-    }
-
-    pub fn has(&self, name: &str) -> bool {
-        self.place.has(&self.file(name))
-    }
-
-    pub fn text(&self, name: &str) -> String {
-        self.place.text(&self.file(name))
-    }
-
-    pub fn write(&self, name: &str, text: &str) {
-        self.place.write(&self.file(name), text);
-    }
-
-    pub fn json(&self, name: &str) -> Value {
-        self.place.json(&self.file(name))
-    }
-
-    /// The vector of the first failure of a run.
-    #[track_caller]
-    pub fn vector(&self, run: &str) -> String {
-        let results = self.json(&format!("{run}/results.json"));
-        format!("{run}/{}", results["failures"][0]["vector"].as_str().unwrap())
-    }
-
-    /// Replaces text that is there once.
-    #[track_caller]
-    pub fn edit(&self, name: &str, changes: &[(&str, &str)]) {
-        let mut text = self.text(name);
-        for (from, to) in changes {
-            assert_eq!(text.matches(from).count(), 1, "{from}: {text}");
-            text = text.replace(from, to);
-        }
-        self.write(name, &text);
+    pub fn in_place(place: Place, name: &str, options: &str, words: &[&str]) -> Self {
+        place.prints(0, words, &format!("new {name} {options}"));
+        Self::at(place, name)
     }
 
     /// Writes a copy of a file of `rtl` to another folder, with replaced text.
@@ -128,7 +86,7 @@ impl Outside {
 
     /// Runs Cargo in the crate.
     pub fn cargo(&self, arguments: &[&str]) -> Output {
-        cargo_outside(self.path()).args(arguments).output().unwrap()
+        cargo_outside(&self.path("")).args(arguments).output().unwrap()
     }
 
     /// Builds the crate without a warning.
@@ -140,41 +98,16 @@ impl Outside {
     /// Like [`Outside::builds`], with clippy in place of the compiler to lint in the same step.
     #[track_caller]
     pub fn lints(&self) {
-        let mut cargo = cargo_outside(self.path());
+        let mut cargo = cargo_outside(&self.path(""));
         cargo.arg("build").env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
         is_without_warnings(&cargo.output().unwrap());
-    }
-
-    /// Runs the program in the crate's folder.
-    pub fn run(&self, arguments: &[&str]) -> Output {
-        let mut program = program_outside(&self.name);
-        program.args(arguments).current_dir(self.path()).output().unwrap()
-    }
-
-    /// Runs the words of a line, whose exit code must be `expected`. Returns what is printed.
-    #[track_caller]
-    pub fn exits(&self, expected: i32, line: &str) -> String {
-        let words = shlex::split(line).expect("quotes in pairs");
-        let output = self.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_code(&output, expected);
-        text(&output)
-    }
-
-    /// [`Outside::exits`], which must print all of `words`.
-    #[track_caller]
-    pub fn prints(&self, expected: i32, words: &[&str], line: &str) -> String {
-        let printed = self.exits(expected, line);
-        for words in words {
-            assert!(printed.contains(words), "expected `{words}`: {printed}");
-        }
-        printed
     }
 
     /// Exports a vector, and returns what its testbench prints in Icarus.
     #[track_caller]
     pub fn exported(&self, words: &str, bench: &str) -> String {
         self.exits(0, &format!("export {words} -o {bench}"));
-        icarus(&self.path.join(bench))
+        icarus(&self.path(bench))
     }
 }
 
@@ -208,12 +141,12 @@ fn commands(outside: &Outside) {
 /// A bug is found, shrunk, explained, replayed and blamed on the RTL.
 fn a_bug(outside: &Outside) {
     outside.plant("bad", "Arbiter.v", &[]);
-    let patch = outside.path().join("bad_rtl/05-cut-keeps-the-lock.patch");
     let mut command = Command::new("patch");
-    command.args(["-p2", "-s", "-i"]).arg(patch).current_dir(outside.path().join("bad"));
+    command.args(["-p2", "-s", "-i", "../bad_rtl/05-cut-keeps-the-lock.patch"]);
+    command.current_dir(outside.path("bad"));
     assert_code(&command.output().unwrap(), 0);
-    let found = outside.exits(1, "run --rtl bad --no-shrink --max-failures 1 --out found");
-    assert!(found.contains("the RTL violates the specification"), "{found}");
+    let run = "run --rtl bad --no-shrink --max-failures 1 --out found";
+    outside.prints(1, &["the RTL violates the specification"], run);
     let vector = outside.vector("found");
     outside.exits(0, &format!("shrink --rtl bad {vector} --out small.json"));
     outside.exits(0, "replay --rtl bad --expect-recorded small.json");
@@ -238,4 +171,37 @@ fn an_external_crate_builds_and_every_command_works() {
     commands(&outside);
     a_bug(&outside);
     assert_code(&outside.cargo(&["test"]), 0);
+}
+
+/// Each added, removed or resized port is named, and so is the place of a Verilog error. `outside`
+/// builds the example with its own RTL.
+#[test]
+fn a_port_that_appears_vanishes_or_changes_width_is_named() {
+    let example = Outside::copy_of("arbiter");
+    // Crates in one build folder must have different names.
+    let manifest = example.text("Cargo.toml").replacen("\"arbiter\"", "\"ports\"", 1);
+    example.write("Cargo.toml", &manifest);
+    let good = example.text("rtl/Arbiter.v");
+    let broken = |changes: &[(&str, &str)]| {
+        example.plant("rtl", "Arbiter.v", changes);
+        // `build` instead of `check`, because the dependencies are built already, but not checked.
+        let output = example.cargo(&["build", "--lib", "--color", "never"]);
+        example.write("rtl/Arbiter.v", &good);
+        let printed = text(&output);
+        assert!(!output.status.success(), "{changes:?} goes unnoticed: {printed}");
+        printed
+    };
+    let clock = "input  wire        clk,";
+    let printed = broken(&[
+        (clock, "input  wire        clk,\n  input  wire new_input,\n  output wire new_output,"),
+        ("input  wire [3:0]  req_last", "input  wire [4:0]  req_last"),
+        ("output reg  [15:0] out_data", "output reg  [17:0] out_data"),
+        ("out_ready", "out_taken"),
+    ]);
+    let words =
+        ["error[E", "new_input", "new_output", "req_last", "out_data", "out_ready", "out_taken"];
+    assert_contains(&printed, &words);
+    let printed = broken(&[("localparam [0:0] FREE", "localparm [0:0] FREE")]);
+    assert_contains(&printed, &["rtl/Arbiter.v:", "%Error"]);
+    assert!(!printed.contains("panicked"), "{printed}");
 }

@@ -1,6 +1,9 @@
 //! What users install: the release archive, the image and the action.
 
-use crate::common::{Place, assert_code, assert_error_at, program, project, python, script, text};
+use crate::common::{
+    Place, assert_code, assert_contains, assert_error_at, program, project, python, script, source,
+    text,
+};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -44,7 +47,7 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
     };
     let short = "run --cases 1 --packets 1 --scenario smoke";
     // Outside of a crate nothing runs that is not named.
-    assert_error_at(&run(short), "E0109", "--block thread2");
+    assert_error_at(&run(short), "E0109", &["--block thread2"]);
     assert_code(&run(&format!("{short} --block thread2")), 0);
     let vectors = root.join("share/cosim/vectors/qp");
     assert_code(&run(&format!("replay --expect-recorded --quiet {}", vectors.display())), 0);
@@ -69,7 +72,7 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
 /// The commands of the image are those of the README, and its files exist.
 #[test]
 fn the_image_runs_scripts_of_the_checkout() {
-    let text = fs::read_to_string(project().join("packaging/Containerfile")).unwrap();
+    let text = source("packaging/Containerfile");
     let words = text.split(|c: char| c.is_whitespace() || "\"[],".contains(c));
     let scripts: Vec<&str> = words.filter(|word| word.starts_with("scripts/")).collect();
     assert!(scripts.contains(&"scripts/run") && scripts.contains(&"scripts/test"), "{text}");
@@ -106,11 +109,8 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
     let shell = |step: &str, exit: &str| -> Output {
         let mut bash = Command::new("bash");
         bash.args(["-eo", "pipefail", "-c", step]);
-        for (name, file) in
-            [("GITHUB_OUTPUT", "outputs"), ("GITHUB_STEP_SUMMARY", "summary"), ("RUNNER_TEMP", "")]
-        {
-            bash.env(name, place.path(file));
-        }
+        bash.env("GITHUB_OUTPUT", place.path("outputs")).env("RUNNER_TEMP", place.path(""));
+        bash.env("GITHUB_STEP_SUMMARY", place.path("summary"));
         bash.envs([("PATH", &*path), ("CODE", exit), ("BASE", "main:rtl"), ("RTL", "my rtl")]);
         bash.envs([("GITHUB_ACTION_PATH", "/action"), ("OUT", "/out dir")]);
         bash.env("ARGUMENTS", "--seed random --time 10m").output().unwrap()
@@ -122,14 +122,13 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
         printed += &text(&ran);
     }
     let diff = "<cosim><diff><--block><all><--out></out dir><--><main:rtl><my rtl>";
-    for words in [
+    let expected = [
         "<sudo><apt-get><install>",
         "<cargo><install><--locked>",
         "<cosim><run><--out></out dir><--force><--rtl><my rtl><--block><all><--seed><random><--time><10m>",
         diff,
-    ] {
-        assert!(printed.contains(words), "{words}: {printed}");
-    }
+    ];
+    assert_contains(&printed, &expected);
     let expected = "diff=/out dir\nresult=equivalent\nrun=/out dir\n";
     assert_eq!(place.text("outputs"), expected);
     assert_eq!(place.text("summary"), format!("~~~~text\n{diff}\n~~~~\n"));

@@ -1,15 +1,10 @@
 //! Parameters of the RTL besides the mask of fixes: selection, validation, names and vectors.
 
-use crate::common::{Place, cases, json, project};
+use crate::common::{Place, THREAD2_TOP, cases, corpus, json, members};
 use crate::resume::ended;
 use rustix::process::Signal;
 use serde_json::json;
 use std::collections::BTreeSet;
-
-/// A vector of recv whose parameter LOW is not that of its profile.
-fn other_low() -> String {
-    project().join("vectors/recv/k2-taken-as-another-comes.json").display().to_string()
-}
 
 #[test]
 fn a_hard_coded_parameter_passes_with_the_defaults_and_fails_with_others() {
@@ -30,7 +25,7 @@ fn a_hard_coded_parameter_passes_with_the_defaults_and_fails_with_others() {
 fn each_fix_of_thread2_has_its_own_bit() {
     let used = "FIXES[F6_ACK_RELIABLE_ONLY]";
     let other = "FIXES[F6_ACK_RELIABLE_ONLY + 1]";
-    let place = Place::with_change("ReqRecvCore_Thread_2.v", used, other);
+    let place = Place::with_change(THREAD2_TOP, used, other);
     let run = "run --fixes 0xaa,0xcc,0xf0 --simulator icarus --cases 2 --max-failures 1 \
                --scenario default --scenario events --quiet --no-shrink --no-waves --out";
     place.exits(0, &format!("{run} good"));
@@ -58,11 +53,9 @@ fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
     let vector = place.json(&path);
     assert_eq!(vector["fixes"], "repaired");
     assert_eq!(vector["parameters"]["REPLAY_DEPTH"], 4);
-    for (more, expected) in
-        [("", "repaired+REPLAY_DEPTH=4: match"), ("--parameter REPLAY_DEPTH=16", "repaired: match")]
-    {
-        place.prints(0, &[expected], &format!("replay {path} {more}"));
-    }
+    place.prints(0, &["repaired+REPLAY_DEPTH=4: match"], &format!("replay {path}"));
+    let other = format!("replay {path} --parameter REPLAY_DEPTH=16");
+    place.prints(0, &["repaired: match"], &other);
 }
 
 #[test]
@@ -89,8 +82,7 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
     place.exits(0, &format!("run --quiet --out alone --seed 5 --case {name}"));
     assert_eq!(cases(&place.results("alone"))[&name], cases(&first)[&name]);
     let replays = place.json_of(0, "replay first/saved");
-    let fixes = replays.as_array().unwrap().iter().map(|one| one["fixes"].as_str().unwrap());
-    let fixes: BTreeSet<&str> = fixes.collect();
+    let fixes = members(&replays, "fixes").into_iter().collect::<BTreeSet<_>>();
     assert_eq!(fixes, names.iter().map(String::as_str).collect());
     // A stored random seed also draws the parameters of the resumed run.
     let run = "run --quiet --no-waves --threads 1 --block recv --fixes random:1 \
@@ -101,22 +93,9 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
 }
 
 #[test]
-fn illegal_parameters_are_refused_with_name_and_range() {
+fn illegal_parameters_of_a_vector_are_refused_with_name_and_range() {
     let place = Place::new();
-    let replay = format!("replay --fixes random:2 {}", other_low());
-    for (line, message) in [
-        // Random parameters are of a run alone.
-        ("run --block recv --fixes spec,random:x", "random:"),
-        (&replay, "random:"),
-        ("prove --block recv --fixes random:2", "random:"),
-        ("run --parameter REPLAY_DEPTH=2", "the block has no parameters"),
-        ("run --block dll --parameter REPLAY_DEPTH=4096", "a power of two from 2 to 2048"),
-        ("run --block dll --parameter ACKNAK_LATENCY=65536", "a number from 2 to 65535"),
-        ("run --block dll --parameter REPLAY_DEPTH", "is not NAME=VALUE"),
-    ] {
-        place.prints(2, &[message], line);
-    }
-    let mut vector = json(&project().join("vectors/dll/b5-lost-tlp.json"));
+    let mut vector = json(corpus("dll/b5-lost-tlp"));
     for (parameters, message) in [
         (json!({ "REPLAY_DEPTH": 3 }), "parameters: parameter REPLAY_DEPTH is 3"),
         (json!({ "DEPTH": 2 }), "parameters: unknown parameter `DEPTH`"),
@@ -131,13 +110,15 @@ fn illegal_parameters_are_refused_with_name_and_range() {
 /// `--fixes` selects the profile; parameters named in a vector stay.
 #[test]
 fn another_profile_keeps_the_parameters_that_a_vector_names() {
+    // A vector of recv whose parameter LOW is not that of its profile.
+    let other_low = corpus("recv/k2-taken-as-another-comes");
     for (options, fixes, hits) in [
         ("--fixes spec", "spec+LOW=16", true),
         ("--fixes 0x01", "0x01+LOW=16", true),
         ("--fixes spec+LOW=2", "spec+LOW=2", false),
         ("--fixes spec --parameter LOW=2", "spec+LOW=2", false),
     ] {
-        let replay = Place::new().json_of(0, &format!("replay {options} {}", other_low()));
+        let replay = Place::new().json_of(0, &format!("replay {options} {other_low}"));
         assert_eq!(replay[0]["fixes"], fixes, "{replay}");
         assert_eq!(replay[0]["rules"].get("K2").is_some(), hits, "{options}: {replay}");
     }

@@ -1,11 +1,11 @@
 //! `--plan`: the runs of a plan, and waivers, which hide only the failures they name, until they
 //! expire.
 
-use crate::common::{Place, assert_error_at, project, schema};
+use crate::common::{Place, assert_error_at, blocks, project, schema, source};
+use crate::merge::shards;
 use crate::resume::ended;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use std::fs;
 
 /// A shard without cases: the run is checked and written, but nothing runs.
 const NONE: &str = "18446744073709551615/18446744073709551615";
@@ -18,7 +18,7 @@ fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
     let refused = |name: &str, plan: &str, number: &str, words: &[&str]| {
         place.write(name, plan);
         let output = place.run(&format!("run --plan {name} --out out"));
-        words.iter().for_each(|words| assert_error_at(&output, number, words));
+        assert_error_at(&output, number, words);
         assert!(!place.has("out"), "{plan}: something is written");
     };
     for (run, number, words) in [
@@ -74,9 +74,8 @@ fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
     }
     // Options that conflict with the plan are refused.
     place.write("z.toml", run);
-    for again in ["--block qp", "--packets 3", "--min-coverage 1", "--until-coverage 1"] {
-        place.fails("E0101", "", &format!("run --plan z.toml --out out {again}"));
-    }
+    let again = ["--block qp", "--packets 3", "--min-coverage 1", "--until-coverage 1"];
+    place.refuses("run --plan z.toml --out out", &again.map(|option| ("E0101", "", option)));
 }
 
 /// The default goal does not apply to a run with a goal of its own.
@@ -105,11 +104,10 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     let place = Place::new();
     place.write("two.toml", &format!("{HEAD}{TWO_SEEDS}"));
     let run = "run --quiet --plan two.toml --out";
-    let printed = place.exits(0, &format!("{run} whole"));
+    let last = "qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed, until passed";
+    place.prints(0, &[&format!("PASS  5 runs: {last}")], &format!("{run} whole"));
     let names = ["few-dll", "few-qp", "qp-seed-1", "qp-seed-2", "report.html", "until"];
     assert_eq!(place.names("whole"), names);
-    let last = "qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed, until passed";
-    assert!(printed.contains(&format!("PASS  5 runs: {last}")), "{printed}");
     // Each run equals one with the same options.
     for (name, options) in [
         ("qp-seed-2", "--seed 2 --cases 300 --packets 40 --min-coverage 1"),
@@ -126,8 +124,8 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     place.prints(0, &["qp-seed-1: it had ended before"], "resume --quiet killed");
     place.same_run("whole", "killed");
     // A seed and cases on the command line take precedence over the plan.
-    let printed = place.exits(1, &format!("{run} other --seed 9 --cases 1"));
-    assert!(printed.contains("qp passed, few-qp passed, few-dll passed, until"), "{printed}");
+    let passed = "qp passed, few-qp passed, few-dll passed, until";
+    place.prints(1, &[passed], &format!("{run} other --seed 9 --cases 1"));
     let run = &place.results("other/qp")["run"];
     assert_eq!((&run["seed"], &run["cases"]), (&9.into(), &1.into()));
 }
@@ -170,17 +168,15 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
             text += &format!("signature = \"{signature}\"\nexpires = \"{expires}\"\n");
         }
         place.write(&format!("{name}.toml"), &text);
-        format!("run --quiet --plan {name}.toml --rtl rtl --no-waves --no-shrink --out")
+        format!("run --quiet --plan {name}.toml --rtl rtl --no-waves --no-shrink")
     };
     let waived = plan("waived", &[(known, "2999-12-31"), ("hang-x", "2999-12-31")]);
-    let printed = place.exits(0, &format!("{waived} whole"));
-    for words in [
-        &format!("{known}: "),
+    let listed = [
+        &*format!("{known}: "),
         "waived until 2999-12-31: is being mended",
         "waiver of thread2 hang-x until 2999-12-31 is unused",
-    ] {
-        assert!(printed.contains(words), "{printed}");
-    }
+    ];
+    let printed = place.prints(0, &listed, &format!("{waived} --out whole"));
     assert!(!printed.contains(", 0 of them failed"), "{printed}");
     let results = place.results("whole");
     assert_eq!(results["passed"], true);
@@ -190,15 +186,15 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     assert!(place.text("whole/report.html").contains("Waived until 2999-12-31: is being mended"));
     // Shards apply waivers, too, and do not report them as unused.
     for index in ["1", "2"] {
-        let printed = place.exits(0, &format!("{waived} waived-{index} --shard {index}/2"));
+        let printed = place.exits(0, &format!("{waived} --out waived-{index} --shard {index}/2"));
         assert!(!printed.contains("is unused"), "{printed}");
     }
     place.prints(0, &["hang-x until 2999-12-31 is unused"], "merge --out merged waived-1 waived-2");
     place.same_run("whole", "merged");
 
     let expired = plan("expired", &[(known, "2001-01-01")]);
-    let printed = place.exits(1, &format!("{expired} expired"));
-    assert!(printed.contains("was waived until 2001-01-01, which has passed"), "{printed}");
+    let passed = "was waived until 2001-01-01, which has passed";
+    place.prints(1, &[passed], &format!("{expired} --out expired"));
     assert!(place.text("expired/junit.xml").contains("<failure"));
     is_expired_in_shards(&place, &expired);
     // Waived failures are repeated like any other.
@@ -207,15 +203,13 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
 
 /// An expired waiver stays expired in a merge, whatever the shards' `timing.json` contains.
 fn is_expired_in_shards(place: &Place, run: &str) {
-    for index in ["1", "2"] {
-        place.exits(1, &format!("{run} part-{index} --shard {index}/2"));
-    }
-    let merges = |code: i32| place.exits(code, "merge --force --out parts part-1 part-2");
+    let parts = shards(place, 2, run, &[1]);
+    let merges = |code: i32| place.exits(code, &format!("merge --force --out parts {parts}"));
     merges(1);
-    let times = ["part-1/timing.json", "part-2/timing.json"];
+    let times = ["1of2/timing.json", "2of2/timing.json"];
     let texts = times.map(|name| place.text(name));
     for name in times {
-        fs::remove_file(place.path(name)).unwrap();
+        place.remove(name);
         merges(2);
     }
     for damaged in ["{", "{}"] {
@@ -231,7 +225,7 @@ fn is_expired_in_shards(place: &Place, run: &str) {
     }
     merges(1);
     // Edits to the record with the checksum: its day and the result of the waiver.
-    let results = "part-2/results.json";
+    let results = "2of2/results.json";
     let text = place.text(results);
     let day = text.lines().find(|line| line.starts_with("\"day\": ")).expect("a day");
     for (from, to) in [(day, "\"day\": \"2000-01-01\","), ("\"expired\":true", "\"expired\":false")]
@@ -253,8 +247,7 @@ fn the_gate_runs_and_the_nightly_is_valid() {
     let gate = plans.join("gate.toml").display().to_string();
     let (code, few) = if is_whole { (0, "") } else { (1, "--cases 1") };
     let printed = place.exits(code, &format!("run --quiet --plan {gate} --out gate {few}"));
-    for block in cosim::PROGRAM.blocks {
-        let name = block.info().name;
+    for name in blocks() {
         let results = place.results(format!("gate/{name}"));
         assert_eq!(results["totals"]["cases"], results["totals"]["matched"], "{name}");
         assert_eq!(results["run"]["min_coverage"], 100.0);
@@ -263,7 +256,7 @@ fn the_gate_runs_and_the_nightly_is_valid() {
     assert!(is_whole || printed.contains(missed), "{printed}");
 
     // Random parameters need a compilation per model, so named ones replace them here.
-    let nightly = fs::read_to_string(plans.join("nightly.toml")).unwrap();
+    let nightly = source(plans.join("nightly.toml"));
     assert!(nightly.contains("random:4"), "{nightly}");
     place.write("nightly.toml", &nightly.replace("random:4", "spec"));
     // Nothing is compared.
@@ -273,7 +266,7 @@ fn the_gate_runs_and_the_nightly_is_valid() {
         assert!(names.contains(&name.to_owned()), "{names:?}");
     }
     // The index page is beside them.
-    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3 + 4) + 2);
+    assert_eq!(names.len(), 3 * (blocks().count() + 3 + 4) + 2);
     let run = &place.results("nightly/long-rx-seed-12")["run"];
     let values = ["seed", "packets", "cases"].map(|name| run[name].as_u64());
     assert_eq!(values, [Some(12), Some(2000), Some(40)]);

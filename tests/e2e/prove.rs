@@ -2,11 +2,10 @@
 //! replay.
 
 use crate::common::{
-    Place, assert_code, assert_is_for_anyone, code, interrupted, looked_at, script, text, typed_in,
+    Place, assert_contains, assert_is_for_anyone, code, interrupted, looked_at, script, text,
     wait_until,
 };
 use serde_json::Value;
-use std::process::Stdio;
 
 /// The properties of the only profile in `out`.
 fn properties(place: &Place) -> Vec<Value> {
@@ -23,11 +22,9 @@ fn refuted(place: &Place, line: &str, name: &str) -> (String, Value, String) {
     let property = all.iter().find(is_it).unwrap_or_else(|| panic!("no {name}: {all:?}"));
     assert_eq!(property["status"], "refuted", "{property}");
     let vector = format!("out/{}", property["vector"].as_str().unwrap());
-    for (exit, options) in
-        [(1, "--recorded-rtl"), (0, "--recorded-rtl --expect-recorded"), (0, "--rtl built-in")]
-    {
-        place.exits(exit, &format!("replay {options} {vector}"));
-    }
+    place.exits(1, &format!("replay --recorded-rtl {vector}"));
+    place.exits(0, &format!("replay --recorded-rtl --expect-recorded {vector}"));
+    place.exits(0, &format!("replay --rtl built-in {vector}"));
     (printed, property.clone(), vector)
 }
 
@@ -35,17 +32,14 @@ fn refuted(place: &Place, line: &str, name: &str) -> (String, Value, String) {
 #[test]
 fn an_interrupted_proof_leaves_its_results_and_its_page() {
     let place = Place::new();
-    let mut command = place.command("prove --block qp --fixes spec --no-cache --out out");
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = place.start_with_pipes("prove --block qp --fixes spec --no-cache --out out");
     // The folder exists from the first proof on.
     wait_until(&mut child, || place.has("out"));
-    let printed = interrupted(child);
-    assert!(printed.contains("INTERRUPTED  qp: "), "{printed}");
+    assert_contains(&interrupted(child), &["INTERRUPTED  qp: "]);
     let all = properties(&place);
     let is_open = |one: &Value| one["because"] == "the command was interrupted";
     assert!(all.iter().any(is_open), "{all:?}");
-    let page = place.text("out/report.html");
-    assert!(page.contains("INTERRUPTED: proof of qp"), "{page}");
+    assert_contains(&place.text("out/report.html"), &["INTERRUPTED: proof of qp"]);
 }
 
 /// A Yosys that reads another RTL than Verilator proves nothing about it: here `copy_id` has the
@@ -72,9 +66,8 @@ fn a_netlist_of_another_circuit_decides_nothing() {
 #[test]
 fn properties_of_blocks_are_proved() {
     let place = Place::new();
-    let printed = place.exits(0, "prove --block recv --fixes spec --out out");
-    assert!(printed.contains("PASS  recv: "), "{printed}");
-    assert!(printed.contains("67 proved, 0 believed, "), "{printed}");
+    let proved = ["PASS  recv: ", "67 proved, 0 believed, "];
+    place.prints(0, &proved, "prove --block recv --fixes spec --out out");
     // The properties of recv: 7 payloads, a stable offer, state encodings, 3 invariants, 3 families
     // of rules, 4 unreachable rules, the effects of 31 transitions, 4 choice, 6 ring and 4 credit
     // rules; and messages and waiting packets make progress, except for a hang that occurs and
@@ -100,19 +93,15 @@ fn properties_of_blocks_are_proved() {
     assert!(hang["property"].as_str().unwrap().contains("F0: an unexpected message"), "{hang}");
     let vector = hang["vector"].as_str().unwrap();
     let explained = text(&place.run(&format!("explain out/{vector}")));
-    for words in ["Everything matched", "AWAIT_UNEXP_DP"] {
-        assert!(explained.contains(words), "{explained}");
-    }
+    assert_contains(&explained, &["Everything matched", "AWAIT_UNEXP_DP"]);
     let seen = looked_at(&place.path("out"), "release_id");
     assert_eq!(seen["title"], "PASS: proof of recv");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"PASS".into(), &"good".into()));
     let page = place.text("out/report.html");
-    assert!(page.contains("ABC ind, depth 2, "), "{page}");
+    assert_contains(&page, &["ABC ind, depth 2, "]);
     // Each rule and each output that no property names is a row.
     let matrix = page.split("id=\"matrix\"").nth(1).unwrap();
-    for empty in ["match_req", "temp_alloc_valid"] {
-        assert!(matrix.contains(empty), "{matrix}");
-    }
+    assert_contains(matrix, &["match_req", "temp_alloc_valid"]);
     let list = &seen["lists"]["properties"];
     assert_eq!((&list["count"], &list["searched"]), (&"68 of 68".into(), &"1 of 68".into()));
     assert_eq!(list["left"], serde_json::json!(["release_id is 0 while release_valid is 0"]));
@@ -129,17 +118,12 @@ fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
     // The vector records the simulator.
     let (_, property, vector) = refuted(&place, line, "");
     assert_eq!(property["kind"], "x_free");
-    let verdict = property["verdict"].as_str().unwrap();
-    assert!(verdict.contains("unknown") && verdict.contains("protocol_error"), "{verdict}");
-    for (exit, options) in [
-        (1, "--recorded-rtl --simulator icarus"),
-        (0, "--recorded-rtl --simulator verilator"),
-        (0, "--rtl built-in --simulator icarus"),
-    ] {
-        place.exits(exit, &format!("replay {options} {vector}"));
-    }
-    let page = place.text("out/report.html");
-    assert!(page.contains(" prove --block recv --fixes spec --only protocol_error --x "), "{page}");
+    assert_contains(property["verdict"].as_str().unwrap(), &["unknown", "protocol_error"]);
+    place.exits(1, &format!("replay --recorded-rtl --simulator icarus {vector}"));
+    place.exits(0, &format!("replay --recorded-rtl --simulator verilator {vector}"));
+    place.exits(0, &format!("replay --rtl built-in --simulator icarus {vector}"));
+    let shown = " prove --block recv --fixes spec --only protocol_error --x ";
+    assert_contains(&place.text("out/report.html"), &[shown]);
 }
 
 /// For each: the violated property, and the failing port in a replay.
@@ -155,7 +139,7 @@ fn a_violated_property_has_a_vector_that_fails_in_a_replay() {
         let (place, block) = (Place::with_bug(bug), bug.split('/').next().unwrap());
         let (_, property, _) =
             refuted(&place, &format!("--block {block} --fixes spec {only}"), name);
-        assert!(property["verdict"].as_str().unwrap().contains(port), "{property}");
+        assert_contains(property["verdict"].as_str().unwrap(), &[port]);
         for one in properties(&place).iter().filter(|one| one["kind"] != "hang") {
             assert!(["proved", "refuted"].contains(&one["status"].as_str().unwrap()), "{one}");
         }
@@ -168,12 +152,12 @@ fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
     let place = Place::with_bug("dll/47-latency-timer-restarted");
     let line = "--block dll --fixes small --only 'device B: 9 next registers'";
     let (printed, _, vector) = refuted(&place, line, "");
-    assert!(printed.contains("FAIL  dll: 1 property with `device B"), "{printed}");
+    assert_contains(&printed, &["FAIL  dll: 1 property with `device B"]);
     // The command of the page explains the failure, on the same RTL.
     let page = place.text("out/report.html");
     let shown = page.split("<code>").find(|code| code.contains(" explain ")).unwrap();
     let shown = shown.split("</code>").next().unwrap().replace("&#x2f;", "/");
-    assert_code(&typed_in(&place.path(""), &shown), 1);
+    place.typed(1, &shown);
     // The vector ends where the failure shows.
     let vector = place.json(&vector);
     let cycles = vector["stimulus"]["cycles"].as_array().unwrap().len() as u64;
@@ -195,15 +179,13 @@ fn a_property_that_is_false_in_the_first_cycle_has_a_vector() {
 #[test]
 fn a_yosys_that_does_not_end_by_itself_is_named() {
     let place = Place::new();
-    for (does, number, words) in [
-        ("kill -KILL $$", "E0511", "SIGKILL"),
-        ("kill -SEGV $$", "E0501", "SIGSEGV"),
-        ("exit 7", "E0501", "exit status: 7"),
-    ] {
+    let ends = |does: &str, number: &str, words: &str| {
         let yosys = place.yosys(&format!("case \"$*\" in *-s*) {does} ;; esac"));
-        let line = format!("{yosys} prove --block recv --fixes spec --out out");
-        place.fails(number, words, &line);
-    }
+        place.fails(number, words, &format!("{yosys} prove --block recv --fixes spec --out out"));
+    };
+    ends("kill -KILL $$", "E0511", "SIGKILL");
+    ends("kill -SEGV $$", "E0501", "SIGSEGV");
+    ends("exit 7", "E0501", "exit status: 7");
 }
 
 /// An ABC that proves everything. The property is violated, and the simulated cases show that, too.
@@ -239,8 +221,8 @@ fn without_a_certificate_a_property_is_only_believed() {
     ] {
         let solver = place.without_solver(is_missing);
         let line = "prove --block recv --fixes spec --force --out out --only";
-        let printed = place.exits(exit, &format!("{solver} {line} {only}"));
-        assert!(printed.contains("0 proved, 1 believed, "), "{only}: {printed}");
+        let believed = ["0 proved, 1 believed, "];
+        let printed = place.prints(exit, &believed, &format!("{solver} {line} {only}"));
         assert_eq!(printed.contains("apt-get install cadical"), is_missing, "{printed}");
         let property = &properties(&place)[0];
         assert_eq!(property["status"], "believed", "{property}");
@@ -299,16 +281,13 @@ fn violations_of_invariants_and_progress_and_unreachable_known_hangs_are_found()
 
 #[test]
 fn a_proof_applies_to_the_rtl_and_needs_yosys() {
-    let place = Place::new();
-    for (number, words, line) in [
-        ("E0107", "", "prove --simulator icarus"),
-        ("E0109", "", "prove --only 'of no property'"),
-        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys prove"),
-        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys mutate"),
-    ] {
-        place.fails(number, words, &format!("{line} --block recv --fixes spec --out out"));
-        assert!(!place.has("out"), "nothing is written");
-    }
+    let rows = [
+        ("E0107", "", "prove --block recv --fixes spec --simulator icarus"),
+        ("E0109", "", "prove --block recv --fixes spec --only 'of no property'"),
+        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys prove --block recv"),
+        ("E0907", "apt-get install yosys", "YOSYS=/nowhere/yosys mutate --block recv"),
+    ];
+    Place::new().refuses("", &rows);
 }
 
 /// Yosys 0.23 knows no `return`. Without a front end the message names the construct;
@@ -340,6 +319,6 @@ fn rtl_that_yosys_cannot_read_is_named_or_read_by_the_front_end() {
     );
     let output = place.run(&mutate);
     assert!(code(&output) < 2, "{}", text(&output));
-    let results = place.text("out/mutate.json");
-    assert!(results.contains("read_slang of Yosys 9.99 (git sha1 1234567)"), "{results}");
+    let version = "read_slang of Yosys 9.99 (git sha1 1234567)";
+    assert_contains(&place.text("out/mutate.json"), &[version]);
 }

@@ -7,12 +7,13 @@
 //! `...` stands for any lines. Machine-dependent values (times, speeds, hashes of builds) are not
 //! compared.
 
-use crate::common::{Place, cargo_outside, copy_rtl, files, program, project, run, script, text};
+use crate::common::{
+    Place, cargo_outside, copy_rtl, files, program, project, run, script, source, text,
+};
 use cosim::PROGRAM;
 use regex::Regex;
 use snapbox::{Assert, Redactions};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -93,14 +94,14 @@ fn playground() -> Place {
     let place = Place::new();
     place.link_program();
     for name in ["tests", "vectors", "docs", "examples"] {
-        symlink(project().join(name), place.path(name)).expect("a link");
+        place.link(project().join(name), name);
     }
     // A real copy, because the README copies it and changes the copy.
     copy_rtl(&place.path("rtl"));
     for folder in ["target/release", "scripts"] {
         fs::create_dir_all(place.path(folder)).expect("a folder");
     }
-    symlink(program().get_program(), place.path("target/release/cosim")).expect("a link");
+    place.link(program().get_program(), "target/release/cosim");
     script(&place.path("scripts/run"), "exec target/release/cosim run --block all \"$@\"");
     place
 }
@@ -187,7 +188,7 @@ fn assert_tutorial(name: &str, rtl: Option<&str>) {
 /// Checks that a document shows these steps and the output of its commands in a place.
 #[track_caller]
 fn assert_shown(name: &str, steps: &[&str], place: &Place) {
-    let commands = shown(&document(name));
+    let commands = shown(&source(name));
     for step in steps {
         assert!(commands.iter().any(|shown| shown.command.contains(step)), "{step} is not shown");
     }
@@ -220,13 +221,9 @@ fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn document(name: &str) -> String {
-    fs::read_to_string(project().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
 #[track_caller]
 fn states(name: &str, expected: &str) {
-    assert!(joined(&document(name)).contains(expected), "{name} does not say `{expected}`");
+    assert!(joined(&source(name)).contains(expected), "{name} does not say `{expected}`");
 }
 
 #[test]
@@ -249,12 +246,12 @@ fn exit_codes_are_the_same_in_every_list() {
         pattern.captures_iter(text).map(|found| found[1].to_owned()).collect()
     };
     let all = ["0", "1", "2", "3", "4", "130"];
-    for text in [text(&run(["--help"])), document("docs/reference/commands.md")] {
+    for text in [text(&run(["--help"])), source("docs/reference/commands.md")] {
         let list = joined(&text);
         let (_, list) = list.split_once("Exit codes:").expect("a list");
         assert_eq!(codes(list.split("interrupted").next().expect("a list")), all);
     }
-    let page = document("docs/how-to/ci.md");
+    let page = source("docs/how-to/ci.md");
     let rows = page.lines().skip_while(|line| !line.starts_with("| exit code")).skip(2);
     let rows = rows.take_while(|line| line.starts_with('|'));
     let of_page = rows.filter_map(|line| line.split('|').nth(1).map(str::trim));

@@ -1,6 +1,6 @@
 //! `cosim new` for RTL that others wrote: whole source folders of PyPI packages.
 
-use crate::common::{Place, assert_code, below_build, code, project, text};
+use crate::common::{Place, assert_code, below_build, code, source, text};
 use crate::outside::Outside;
 use std::fs;
 use std::process::Command;
@@ -86,11 +86,11 @@ fn crates_for_real_rtl_build_and_run() {
 #[ignore = "slow: installs packages of PyPI"]
 fn the_fifo_of_amaranth_is_verified() {
     let words = format!("--top async_fifo --rtl={}/generated", installed());
-    let (new, printed) = Outside::in_place(Place::new(), "afifo", &words);
-    assert!(printed.contains("source w (w_en, w_rdy), sink r (r_rdy, r_en)"), "{printed}");
+    let channels = "source w (w_en, w_rdy), sink r (r_rdy, r_en)";
+    let new = Outside::in_place(Place::new(), "afifo", &words, &[channels]);
     let expected = "self.r.expect(crate::RItem { data: item.data });";
-    new.edit("src/scoreboard.rs", &[("let _ = item;", expected)]);
-    new.edit("src/lib.rs", &[("Untimed<false>", "Untimed")]);
+    new.edit("src/scoreboard.rs", "let _ = item;", expected);
+    new.edit("src/lib.rs", "Untimed<false>", "Untimed");
     assert_code(&new.cargo(&["build"]), 0);
     // Its reset crosses to the reader through a synchronizer, so the scenario with resets is left
     // out.
@@ -98,7 +98,7 @@ fn the_fifo_of_amaranth_is_verified() {
                      --scenario slow-sinks --scenario bursts";
     new.exits(0, &format!("run --cases 50 --out good {scenarios}"));
     let mutate = format!("mutate --mutants 80 --cases 20 --out mutants {scenarios}");
-    let output = new.run(&mutate.split(' ').collect::<Vec<_>>());
+    let output = new.run(&mutate);
     let report = new.json("mutants/mutate.json");
     let printed = text(&output);
     let killed = printed.split(" of ").next().and_then(|text| text.split(' ').next_back());
@@ -110,7 +110,7 @@ fn the_fifo_of_amaranth_is_verified() {
 fn installed() -> String {
     let folder = below_build("real-rtl");
     let done = folder.join("done");
-    let script = fs::read_to_string(project().join("tests/e2e/data/real_rtl.py")).unwrap();
+    let script = source("tests/e2e/data/real_rtl.py");
     let wanted = PACKAGES.join(" ") + &script;
     if fs::read_to_string(&done).is_ok_and(|known| known == wanted) {
         return folder.display().to_string();

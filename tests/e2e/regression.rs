@@ -1,7 +1,12 @@
-//! `cosim run`: results, files and limits of a run, with any number of threads.
+//! `cosim run`: results, files and limits of a run, with any number of threads. Each run directory
+//! belongs to one run, and no files of other runs are lost.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains, cases, contents, members, project};
 use crate::merge::shards;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Child;
 
 /// Without this, raw pins could hide that traffic misses a rule.
 #[test]
@@ -10,9 +15,8 @@ fn traffic_alone_hits_every_rule_that_can_be_hit() {
     let place = Place::new();
     for block in place.json_of(0, "list").as_array().unwrap() {
         let name = block["name"].as_str().unwrap();
-        let scenarios = block["scenarios"].as_array().unwrap().iter();
-        let scenarios = scenarios.map(|scenario| scenario["name"].as_str().unwrap());
-        let scenarios = scenarios.filter(|name| *name != "chaos");
+        let scenarios = members(&block["scenarios"], "name");
+        let scenarios = scenarios.iter().filter(|name| **name != "chaos");
         let options: String = scenarios.map(|name| format!(" --scenario {name}")).collect();
         place.exits(0, &format!("run --quiet --cases 120 --block {name} --out {name}{options}"));
         let results = place.results(name);
@@ -121,4 +125,115 @@ fn seeds_draw_cases_and_limits_end_a_run() {
 #[test]
 fn json_on_standard_output_is_json() {
     assert!(Place::new().json_of(0, "bench --fixes spec").is_array());
+}
+
+#[test]
+fn a_run_ends_at_its_coverage_goal() {
+    let place = Place::new();
+    let goal = "run --block qp --until-coverage";
+    let stopped = "stopped when every profile covered 100 % (--until-coverage, at most 4400 cases)";
+    place.prints(0, &[stopped, "coverage: 100 % of"], &format!("{goal} 100 --out all"));
+    let results = place.results("all");
+    assert_eq!(results["ended"], "covered");
+    assert!(results["totals"]["cases"].as_u64() < Some(4400), "{}", results["totals"]);
+    // Cases come in the order of the plan, so the run is a prefix of the full one.
+    place.exits(0, "run --block qp --out plain");
+    let plain = place.results("plain");
+    let [started, plain] = [&results, &plain].map(|run| run["cases"].as_array().unwrap());
+    assert!(plain.starts_with(&started[..started.len() - 1]) && started.len() > 1);
+    // A goal of 0 needs no case, and a run without a cycle fails.
+    place.exits(1, &format!("{goal} 0 --out nothing"));
+    assert_eq!(place.results("nothing")["totals"]["cases"], 0);
+    let missed = ["less than 100 % (--until-coverage)", "    not hit: "];
+    let printed = place.prints(1, &missed, &format!("{goal} 100 --cases 4 --out few"));
+    assert!(printed.starts_with("FAIL"), "{printed}");
+    assert_eq!(place.results("few")["totals"]["cases"], 44);
+}
+
+/// A failure is reproduced by its command, and with all others, as in any run.
+#[test]
+fn a_case_that_fails_is_run_again_like_any_other() {
+    // Few cases show the bug.
+    let place = Place::with_bug("qp/24-notification-survives-rts");
+    let run = "run --block qp --rtl rtl --until-coverage 100 --cases 40 --out out";
+    let printed = place.json_of(1, &format!("{run} --no-shrink --no-waves"));
+    let commands = printed["commands"].as_object().unwrap();
+    assert!(!commands.is_empty());
+    for (number, command) in commands.values().enumerate() {
+        let line = command.as_str().unwrap();
+        assert_contains(line, &["--build "]);
+        let line = format!("{line} --quiet --no-shrink --no-waves --out {number}");
+        place.typed(1, &line);
+    }
+    let again = place.json_of(1, "replay --recorded-rtl out");
+    let totals = &printed["totals"];
+    let failed = totals["cases"].as_u64().unwrap() - totals["matched"].as_u64().unwrap();
+    let replays = again["replays"].as_array().unwrap().iter();
+    let cases = replays.filter(|replay| replay["name"].as_str().unwrap().starts_with("qp/"));
+    let is_same = |replay: &&Value| assert_eq!(replay["result"], "still fails", "{replay}");
+    assert_eq!(cases.inspect(is_same).count() as u64, failed, "{again}");
+}
+
+const SHORT: &str = "run --cases 1 --scenario smoke";
+
+#[test]
+fn only_a_run_is_replaced_and_only_by_force() {
+    let place = Place::new();
+    for (folder, more) in [("run", "--save-vectors 2"), ("file", ""), ("link", "")] {
+        place.exits(0, &format!("{SHORT} --out {folder} {more}"));
+    }
+    assert!(!place.names("run/saved").is_empty());
+    place.write("file/failures/notes.md", "why");
+    place.link(project(), "link/saved");
+    for (folder, more) in [
+        ("run", ""),
+        ("run", "--case thread2/spec/smoke/0"),
+        ("file", "--force"),
+        ("link", "--force"),
+    ] {
+        let before = contents(&place.path(folder));
+        place.fails("E0602", "", &format!("run --seed 2 --out {folder} {more}"));
+        assert_eq!(contents(&place.path(folder)), before, "nothing was written");
+    }
+    place.exits(0, &format!("{SHORT} --out run --force --seed 2"));
+    assert_eq!(place.results("run")["run"]["seed"], 2);
+    assert!(!place.has("run/saved"), "nothing of the first run is left");
+}
+
+#[test]
+fn a_run_without_out_has_a_directory_of_its_own_and_latest_points_to_it() {
+    let place = Place::new();
+    let mut named = Vec::new();
+    // A reproduce command may run in the same folder and must not touch the run.
+    for (line, expected) in
+        [(SHORT, 2), (SHORT, 2), ("run --case thread2/spec/smoke/0", 1), (SHORT, 2)]
+    {
+        let printed = place.exits(0, line);
+        let name = printed.split("wrote runs/").nth(1).and_then(|rest| rest.split('/').next());
+        let name = name.unwrap_or_else(|| panic!("{printed}"));
+        let latest = fs::read_link(place.path("runs/latest")).unwrap();
+        assert_eq!(latest, Path::new(name), "the newest");
+        // Names like thread2-1-20260131T235959Z, with suffix -2 if that exists.
+        let time = name.strip_prefix("thread2-1-").unwrap_or_else(|| panic!("{name}"));
+        let shape = time.replace(|letter: char| letter.is_ascii_digit(), "0");
+        assert!(shape.starts_with("00000000T000000Z"), "{name}");
+        named.push((format!("runs/{name}"), expected));
+    }
+    for (run, expected) in named {
+        assert_eq!(cases(&place.results(&run)).len(), expected, "{run}");
+    }
+    // Simultaneous runs have different directories.
+    let children: Vec<Child> = (0..8).map(|_| place.start(SHORT)).collect();
+    for mut child in children {
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+    let runs = place.names("runs");
+    assert_eq!(runs.len(), 13, "twelve runs and the link: {runs:?}");
+    assert!(runs.iter().all(|run| place.has(&format!("runs/{run}/results.json"))));
+    // A folder called `latest` is left alone.
+    let latest = place.path("runs/latest");
+    fs::remove_file(&latest).unwrap();
+    fs::create_dir(&latest).unwrap();
+    place.prints(0, &["warning: cannot update runs/latest"], SHORT);
+    assert!(latest.is_dir() && !latest.is_symlink());
 }

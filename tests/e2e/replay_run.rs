@@ -1,29 +1,23 @@
 //! `cosim replay RUN_DIR`: the failures of a run, on other RTL or from the run directory alone,
 //! which may come from anyone.
 
-use crate::common::{Place, assert_code, project, text, typed_in, write_record};
-use serde_json::Value;
+use crate::common::{
+    Place, THREAD2_TOP as TOP, assert_contains, members, project, source, text, vector_of,
+};
 use std::fs;
-use std::os::unix::fs::symlink;
 
-const TOP: &str = "ReqRecvCore_Thread_2.v";
 const DAMAGED: &str = "E0219";
 const UNREADABLE: &str = "E0201";
 const RUN: &str = "run --cases 3 --fixes repaired --no-waves --quiet";
 const REPRODUCE: &str = "replay run --recorded-rtl --expect-recorded";
 
-/// A folder whose `rtl` has a bug.
-fn bad() -> Place {
-    Place::with_change(TOP, "mr_bypass = 1'b1", "mr_bypass = 1'b0")
-}
-
 /// A folder with a failing run of RTL that is no longer there.
 fn failing_run(more: &str) -> Place {
-    let place = bad();
+    let place = Place::without_bypass();
     fs::create_dir(place.path("top")).unwrap();
     fs::rename(place.path("rtl").join(TOP), place.path("top").join(TOP)).unwrap();
     place.exits(1, &format!("{RUN} --rtl top -DUNUSED=1 --out run {more}"));
-    fs::remove_dir_all(place.path("top")).unwrap();
+    place.remove("top");
     place
 }
 
@@ -34,7 +28,7 @@ fn failures_are_replayed_from_the_run_directory_alone() {
     let page = here.text("run/report.html");
     let (_, shown) = page.split_once("id=\"reproduce-all\">").expect("the command");
     let (shown, _) = shown.split_once('<').unwrap();
-    assert_code(&typed_in(&here.path(""), &shown.replace("&#x2f;", "/")), 1);
+    here.typed(1, &shown.replace("&#x2f;", "/"));
     fs::rename(here.path("run"), there.path("run")).unwrap();
     let printed = there.exits(0, REPRODUCE);
     let results = there.results("run");
@@ -50,11 +44,11 @@ fn failures_are_replayed_from_the_run_directory_alone() {
     let keep = format!("{REPRODUCE} --rtl-out kept/rtl");
     let printed = there.exits(0, &keep);
     let next = printed.lines().find_map(|line| line.strip_prefix("next: ")).unwrap();
-    assert_code(&typed_in(&there.path(""), next), 1);
+    there.typed(1, next);
     // It is not written over, and a repaired copy matches.
     there.exits(2, &keep);
     there.edit(&format!("kept/rtl/{TOP}"), "mr_bypass = 1'b0", "mr_bypass = 1'b1");
-    assert_code(&typed_in(&there.path(""), next), 0);
+    there.typed(0, next);
 }
 
 /// A link in RTL of others may lead to a private file of the user, and a run directory is passed
@@ -62,7 +56,7 @@ fn failures_are_replayed_from_the_run_directory_alone() {
 #[test]
 fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
     const SECRET: &str = "// password 1234\n";
-    let place = bad();
+    let place = Place::without_bypass();
     let opens = "initial begin : opens integer f; f = $fopen(\"x.hex\", \"r\"); end\nendmodule";
     let top = place.text(&format!("rtl/{TOP}")).replacen("endmodule", opens, 1);
     place.write("private/secret", SECRET);
@@ -73,19 +67,18 @@ fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
         ("header", &header, "y.vh", "../private/secret"),
     ] {
         place.write(&format!("{name}/{TOP}"), top);
-        symlink(target, place.path(name).join(link)).unwrap();
-        let printed = run(name);
-        assert!(!place.has(&format!("run-{name}/rtl.json")), "{name}");
+        place.link(target, &format!("{name}/{link}"));
         let warning = "warning: `replay --recorded-rtl` will not find the RTL";
-        assert!(printed.contains(warning), "{name}: {printed}");
+        assert_contains(&run(name), &[warning]);
+        assert!(!place.has(&format!("run-{name}/rtl.json")), "{name}");
     }
     // A link inside of the folder, and a link to the folder itself.
     place.write(&format!("whole/{TOP}"), &header);
     place.write("whole/z.vh", SECRET);
-    symlink("z.vh", place.path("whole/y.vh")).unwrap();
-    symlink("whole", place.path("link")).unwrap();
+    place.link("z.vh", "whole/y.vh");
+    place.link("whole", "link");
     run("link");
-    assert!(place.text("run-link/rtl.json").contains("password 1234"));
+    assert_contains(&place.text("run-link/rtl.json"), &["password 1234"]);
 }
 
 #[test]
@@ -102,7 +95,6 @@ fn a_run_without_its_rtl_or_without_failures_is_refused() {
 #[test]
 fn a_hostile_run_directory_stays_in_the_sandbox_and_in_its_folder() {
     let place = failing_run("");
-    let path = place.path("run/rtl.json");
     let good = place.text("run/rtl.json");
     // RTL that starts a program.
     let mark = place.path("mark");
@@ -110,16 +102,16 @@ fn a_hostile_run_directory_stays_in_the_sandbox_and_in_its_folder() {
         format!("endmodule\\nmodule harm; initial $system(\\\"touch {}\\\");", mark.display());
     let module = good.rfind("endmodule").unwrap();
     let harmful = format!("{}harm harm(); {harm} {}", &good[..module], &good[module..]);
-    write_record(&path, &harmful);
+    place.write_record("run/rtl.json", &harmful);
     let printed = text(&place.run(REPRODUCE));
-    assert!(printed.contains("warning: the RTL of the run was"), "{printed}");
+    assert_contains(&printed, &["warning: the RTL of the run was"]);
     assert!(!mark.exists(), "the sandbox holds: {printed}");
     place.run(&format!("{REPRODUCE} --no-sandbox"));
     assert!(mark.exists(), "without it, the RTL does harm: {printed}");
     // A name that leads out of the copy, and edited or linked records.
     let name = format!("\"{TOP}\": {{");
-    assert!(good.contains(&name), "{good}");
-    write_record(&path, &good.replacen(&name, "\"../x.v\": {", 1));
+    place.write("run/rtl.json", &good);
+    place.edit_record("run/rtl.json", &name, "\"../x.v\": {");
     place.fails(DAMAGED, "rtl.json", &format!("{REPRODUCE} --rtl-out kept"));
     assert!(!place.has("kept"));
     place.write("run/rtl.json", &good.replacen(&name, "\"other.v\": {", 1));
@@ -130,7 +122,7 @@ fn a_hostile_run_directory_stays_in_the_sandbox_and_in_its_folder() {
     for linked in ["rtl.json", results["failures"][0]["vector"].as_str().unwrap()] {
         let (file, victim) = (place.path("run").join(linked), place.path("victim.json"));
         fs::rename(&file, &victim).unwrap();
-        symlink(&victim, &file).unwrap();
+        place.link(&victim, &format!("run/{linked}"));
         place.fails(UNREADABLE, linked, REPRODUCE);
         fs::rename(&victim, &file).unwrap();
     }
@@ -153,22 +145,18 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
     // A run directory may come from anyone, so it does not choose what is compiled. On the built-in
     // RTL, all would look fixed.
     place.fails("E0211", "--recorded-rtl", "replay run");
-    let names = |report: &Value| -> Vec<String> {
-        let all = report["replays"].as_array().unwrap().iter();
-        all.map(|replay| replay["name"].as_str().unwrap().to_owned()).collect()
-    };
     // On the RTL of the run, all failures occur again: of the vectors, and of each failed case.
     let same = place.json_of(1, "replay run --recorded-rtl");
-    let all = names(&same);
+    let all = members(&same["replays"], "name");
     assert_eq!(same["still_fails"], all.len(), "{same}");
-    let of_cases: Vec<&String> = all.iter().filter(|name| name.starts_with("thread2/")).collect();
+    let of_cases: Vec<_> = all.iter().filter(|name| name.starts_with("thread2/")).collect();
     assert_eq!(of_cases.len() as u64, failed);
-    assert_eq!(of_cases[0], results["failures"][0]["case"].as_str().unwrap());
+    assert_eq!(*of_cases[0], results["failures"][0]["case"]);
     assert!(all.len() > of_cases.len(), "{all:?}");
 
     let good = place.json_of(0, "replay run --rtl built-in");
     assert_eq!(good["fixed"], all.len(), "{good}");
-    assert_eq!(names(&good), all);
+    assert_eq!(members(&good["replays"], "name"), all);
 
     let [from, to] = ["1'b1", "1'b0"].map(|bit| format!("fetch_cxt_egress_ready = {bit}"));
     let other = Place::with_change(TOP, &from, &to);
@@ -182,11 +170,8 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
     assert!(printed.lines().any(|line| line.starts_with("fixed        1. mismatch-")), "{printed}");
 
     // Without their scenarios, the cases do not run, and that is no pass.
-    let record = place.text("run/results.json");
     let weights = format!("\"weights\":{}", results["run"]["weights"]);
-    assert!(record.contains(&weights), "{record}");
-    let record = record.replacen(&weights, "\"weights\":\"0\"", 1);
-    write_record(&place.path("run/results.json"), &record);
+    place.edit_record("run/results.json", &weights, "\"weights\":\"0\"");
     let left = place.json_of(1, "replay run --rtl built-in");
     assert_eq!(left["not_run"], failed, "{left}");
     assert_eq!(left["fixed"], all.len() as u64 - failed, "{left}");
@@ -202,15 +187,15 @@ fn a_failure_without_a_vector_is_repeated() {
     let first = parts.next().unwrap().to_owned();
     let record = parts
         .fold(first, |record, part| record + "\"vector\":null" + part.split_once('"').unwrap().1);
-    write_record(&place.path("run/results.json"), &record);
+    place.write_record("run/results.json", &record);
     let report = place.json_of(0, REPRODUCE);
     assert_eq!(report["passed"], true, "{report}");
-    let replays = report["replays"].as_array().unwrap();
-    let is_case = |replay: &Value| replay["name"].as_str().unwrap().starts_with("thread2/");
+    let replays = members(&report["replays"], "name");
+    let is_case = |name: &&str| name.starts_with("thread2/");
     assert!(!replays.is_empty() && replays.iter().all(is_case), "{report}");
     // Nor can it be claimed to be fixed without running.
-    let record = record.replace(case.as_str().unwrap(), "thread2/repaired/default/999999");
-    write_record(&place.path("run/results.json"), &record);
+    let other = "thread2/repaired/default/999999";
+    place.edit_record("run/results.json", case.as_str().unwrap(), other);
     let report = place.json_of(1, REPRODUCE);
     assert_eq!((&report["passed"], &report["not_run"]), (&false.into(), &1.into()), "{report}");
 }
@@ -219,25 +204,22 @@ fn a_failure_without_a_vector_is_repeated() {
 fn what_is_no_whole_run_with_failures_is_refused() {
     let place = failing_run("");
     let vectors = project().join("vectors");
-    for (more, number) in [
-        ("--trace x.fst", "E0107"),
-        ("--fixes spec", "E0107"),
-        ("--parameter X=1", "E0107"),
-        ("--run run", "E0107"),
-        (vectors.to_str().unwrap(), "E0108"),
-        ("--block qp", "E0209"),
-    ] {
-        place.fails(number, "", &format!("{REPRODUCE} {more}"));
-    }
+    let rows = [
+        ("E0107", "", "--trace x.fst"),
+        ("E0107", "", "--fixes spec"),
+        ("E0107", "", "--parameter X=1"),
+        ("E0107", "", "--run run"),
+        ("E0108", "", vectors.to_str().unwrap()),
+        ("E0209", "", "--block qp"),
+    ];
+    place.refuses(REPRODUCE, &rows);
     // A vector of another failure.
-    let results = place.results("run");
-    let failure = &results["failures"][0];
-    let vector = format!("run/{}", failure["vector"].as_str().unwrap());
+    let case = place.results("run")["failures"][0]["case"].clone();
+    let vector = place.vector("run");
     let one = place.text(&vector);
-    let green = fs::read_dir(vectors.join("thread2")).unwrap().next().unwrap().unwrap().path();
-    let green = fs::read_to_string(green).unwrap();
-    let case = failure["case"].as_str().unwrap();
-    for other in [green, one.replace(case, "thread2/repaired/default/77")] {
+    let green = source(vector_of("thread2"));
+    let other = one.replace(case.as_str().unwrap(), "thread2/repaired/default/77");
+    for other in [green, other] {
         place.write(&vector, &other);
         place.fails(DAMAGED, "failures/", REPRODUCE);
     }

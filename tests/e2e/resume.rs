@@ -64,7 +64,7 @@ fn assert_is_the_same_after_kills(place: &Place, arguments: &str) {
             is_resumed |= !printed.contains(": 0 cases had ended before");
         }
         place.same_run("whole", "killed");
-        fs::remove_dir_all(place.path("killed")).unwrap();
+        place.remove("killed");
     }
     assert!(is_resumed, "no run was killed among its cases");
 }

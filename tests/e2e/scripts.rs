@@ -1,7 +1,7 @@
 //! The scripts detect missing tools.
 
-use crate::common::{Place, assert_code, project, script, text};
-use std::fs;
+use crate::common::{Place, assert_code, project, script, source, text};
+use crate::documentation::below;
 use std::process::{Command, Output};
 
 /// `scripts/setup.sh` accepts a folder with libclang as its location for bindgen.
@@ -40,21 +40,16 @@ fn started_with(arguments: &str) -> String {
 
 #[test]
 fn a_regression_is_of_all_blocks_if_none_is_named() {
-    for (arguments, expected) in [
-        ("--cases 3", "run --block all --cases 3"),
-        ("--cases 3 --block qp", "run --cases 3 --block qp"),
-        ("--block=qp,dll", "run --block=qp,dll"),
-    ] {
-        assert_eq!(started_with(arguments), expected);
-    }
+    assert_eq!(started_with("--cases 3"), "run --block all --cases 3");
+    assert_eq!(started_with("--cases 3 --block qp"), "run --cases 3 --block qp");
+    assert_eq!(started_with("--block=qp,dll"), "run --block=qp,dll");
 }
 
 /// A row that names nothing would be kept for ever.
 #[test]
 fn every_budget_of_builds_names_what_exists() {
-    let read = |name: &str| std::fs::read_to_string(project().join(name)).expect(name);
-    let script = read("scripts/times");
-    let table = read("docs/times.tsv");
+    let script = source("scripts/times");
+    let table = source("docs/times.tsv");
     let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
     assert!(!rows.is_empty());
     for row in rows {
@@ -65,7 +60,7 @@ fn every_budget_of_builds_names_what_exists() {
         assert!(script.contains(&format!("\"{name}\"")), "{name} is no budget of scripts/times");
     }
     let crates = regex::Regex::new(r#""crate ([a-z-]+) [a-z_]+""#).expect("a constant pattern");
-    let lock = read("Cargo.lock");
+    let lock = source("Cargo.lock");
     for found in crates.captures_iter(&script) {
         let name = &found[1];
         assert!(lock.contains(&format!("name = \"{name}\"\n")), "there is no crate {name}");
@@ -122,13 +117,10 @@ fn the_budget_of_a_folder_falls_and_never_rises() {
 /// A listed test that is renamed would run in the gate.
 #[test]
 fn each_deep_test_exists() {
-    let sources: String = ["crates", "tests", "verilated"]
-        .iter()
-        .flat_map(|folder| walkdir::WalkDir::new(project().join(folder)).into_iter().flatten())
-        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "rs"))
-        .map(|entry| fs::read_to_string(entry.path()).unwrap())
-        .collect();
-    let listed = fs::read_to_string(project().join("tests/deep.txt")).unwrap();
+    let folders = ["crates", "tests", "verilated"].map(|folder| project().join(folder));
+    let sources: String =
+        folders.iter().flat_map(|folder| below(folder, "rs")).map(source).collect();
+    let listed = source("tests/deep.txt");
     let names: Vec<&str> = listed.lines().filter(|line| !line.starts_with('#')).collect();
     let is_gone = |name: &&&str| {
         let function = name.rsplit("::").next().unwrap_or(name);

@@ -1,19 +1,17 @@
 //! `cosim run --block all`: a regression of several blocks, each with its own run directory.
 
-use crate::common::{Place, assert_error_at, assert_is_for_anyone, cosim, looked_at, project};
-use std::fs;
+use crate::common::{
+    Place, assert_contains, assert_error_at, assert_is_for_anyone, blocks, looked_at, program,
+    project,
+};
 
 const SHORT: &str = "run --cases 2 --packets 3 --out";
-
-fn names() -> Vec<&'static str> {
-    cosim::PROGRAM.blocks.iter().map(|block| block.info().name).collect()
-}
 
 #[test]
 fn all_is_every_block_one_after_another() {
     let place = Place::new();
     let printed = place.exits(0, &format!("{SHORT} out --block all"));
-    let mut sorted = [names(), vec!["report.html"]].concat();
+    let mut sorted: Vec<&str> = blocks().chain(["report.html"]).collect();
     sorted.sort_unstable();
     assert_eq!(place.names("out"), sorted);
     // The index page has a row for each block, which leads to its page.
@@ -25,16 +23,16 @@ fn all_is_every_block_one_after_another() {
     assert_is_for_anyone(&seen);
     // `cosim report` writes it again.
     let first = place.text("out/report.html");
-    fs::remove_file(place.path("out/report.html")).unwrap();
+    place.remove("out/report.html");
     place.exits(0, "report out");
     assert!(place.text("out/report.html") == first, "the same bytes");
-    let words: Vec<String> = names().iter().map(|name| format!("{name} passed")).collect();
+    let words: Vec<String> = blocks().map(|name| format!("{name} passed")).collect();
     let last = format!("PASS  {} blocks: {}\n", words.len(), words.join(", "));
-    assert!(printed.contains(&last), "{printed}");
-    for name in names() {
+    assert_contains(&printed, &[&last]);
+    for name in blocks() {
         let results = place.results(format!("out/{name}"));
         assert_eq!((&results["run"]["block"], &results["passed"]), (&name.into(), &true.into()));
-        assert!(printed.contains(&format!("PASS  {name}, seed 1")), "{printed}");
+        assert_contains(&printed, &[&format!("PASS  {name}, seed 1")]);
     }
 }
 
@@ -47,8 +45,7 @@ fn several_are_run_as_each_alone_and_once() {
     assert_eq!(blocks.collect::<Vec<_>>(), ["qp", "dll"]);
     for block in ["qp", "dll"] {
         place.exits(0, &format!("{SHORT} {block} --block {block}"));
-        let [one, other] = ["", "both/"].map(|of| place.text(&format!("{of}{block}/results.json")));
-        assert!(one == other, "{block}: the same bytes");
+        place.same_run(block, &format!("both/{block}"));
     }
     // Without --out, they are below one folder of runs.
     place.exits(0, "run --block qp,dll --cases 2 --packets 3");
@@ -81,9 +78,9 @@ fn none_of_several_is_the_default() {
         // Outside of any crate, and in the crate of several blocks.
         for folder in [place.path("").as_path(), project()] {
             let line = line.replace("RTL", &rtl);
-            let output = cosim().current_dir(folder).args(line.split(' ')).output().unwrap();
-            for name in names().into_iter().chain(["all"]) {
-                assert_error_at(&output, "E0109", &format!("--block {name}"));
+            let output = program().current_dir(folder).args(line.split(' ')).output().unwrap();
+            for name in blocks().chain(["all"]) {
+                assert_error_at(&output, "E0109", &[&format!("--block {name}")]);
             }
         }
     }
@@ -97,25 +94,11 @@ fn none_of_several_is_the_default() {
 }
 
 #[test]
-fn options_invalid_for_one_block_are_refused_before_any_run() {
-    let place = Place::new();
-    for (options, number, words) in [
-        ("--block all --fixes repaired", "E0103", "block qp: --fixes: "),
-        ("--block all --scenario rollover", "E0105", "block thread2: "),
-        ("--block dll,qp --parameter REPLAY_DEPTH=4", "E0104", "block qp: --parameter"),
-        ("--block dll,qp --case thread2/spec/ring/0", "E0106", "--block"),
-    ] {
-        place.fails(number, words, &format!("run --out out {options}"));
-        assert!(!place.has("out"), "{options}: nothing is written");
-    }
-}
-
-#[test]
 fn one_that_fails_fails_the_regression_and_the_others_run() {
     let place = Place::with_bug("dll/13-skip-missing");
     let run = "run --block dll,qp --rtl rtl --fixes spec --max-failures 1 --quiet";
-    let printed = place.exits(1, &format!("{run} --no-shrink --no-waves --out out"));
-    assert!(printed.contains("FAIL  2 blocks: dll failed, qp passed\n"), "{printed}");
+    let last = "FAIL  2 blocks: dll failed, qp passed\n";
+    place.prints(1, &[last], &format!("{run} --no-shrink --no-waves --out out"));
     assert_eq!(place.results("out/qp")["passed"], true);
     // Its folder is replayed as a whole.
     place.exits(0, "replay out --rtl built-in");

@@ -1,16 +1,11 @@
 //! Shrinking and grouping: a shrunk vector shows only its cause, in bounded time, with the original
 //! bug.
 
-use crate::common::{Place, files, json, project};
+use crate::common::{Place, THREAD2_TOP, corpus, files, json, members, project};
 use serde_json::{Value, json as value};
 
-const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
 const KEY: &str = "fetch_mr_ingress_head[MR_HEAD_KEY +: 32]            = mr_key;";
 const ADDRESS: &str = "fetch_mr_ingress_head[MR_HEAD_ADDR +: 64]           = mr_addr;";
-
-fn signatures(groups: &Value) -> Vec<&str> {
-    groups.as_array().unwrap().iter().map(|group| group["signature"].as_str().unwrap()).collect()
-}
 
 /// Two bugs in one state and one port: the key of a memory request and its address. Each group's
 /// vector matches when its own bug is fixed, and fails when only the other one is.
@@ -19,22 +14,23 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
     let bad_key =
         KEY.replace("mr_key", "mr_key ^ {31'd0, hdr[HDR_IMMEDIATE +: 32] > 32'h8000_0000}");
     let bad_address = ADDRESS.replace("mr_addr", "mr_addr + {63'd0, solicited}");
-    let place = Place::with_change(TOP_FILE, KEY, &bad_key);
-    let both = place.text(&format!("rtl/{TOP_FILE}")).replacen(ADDRESS, &bad_address, 1);
-    place.write(&format!("both/{TOP_FILE}"), &both);
-    place.write(&format!("address/{TOP_FILE}"), &both.replacen(&bad_key, KEY, 1));
+    let place = Place::with_change(THREAD2_TOP, KEY, &bad_key);
+    let both = place.text(&format!("rtl/{THREAD2_TOP}")).replacen(ADDRESS, &bad_address, 1);
+    place.write(&format!("both/{THREAD2_TOP}"), &both);
+    place.write(&format!("address/{THREAD2_TOP}"), &both.replacen(&bad_key, KEY, 1));
     let only = "--scenario smoke --cases 150 --fixes repaired";
     place.exits(1, &format!("run --no-waves --out run --rtl both {only}"));
     let groups = place.results("run")["failures"].clone();
+    let signatures = members(&groups, "signature");
     let group = |signature: &str| {
-        let found = groups.as_array().unwrap().iter().find(|one| one["signature"] == signature);
-        found.unwrap_or_else(|| panic!("no {signature} in {:?}", signatures(&groups)))
+        let at = signatures.iter().position(|name| *name == signature);
+        &groups[at.unwrap_or_else(|| panic!("no {signature} in {signatures:?}"))]
     };
     for state in ["MR_FOR_WRITE_s", "MR_FOR_READ_s"] {
         let key = group(&format!("mismatch-fetch_mr_ingress_head.key-{state}"));
         let address = group(&format!("mismatch-fetch_mr_ingress_head.address-{state}"));
-        let in_state = signatures(&groups).iter().filter(|name| name.ends_with(state)).count();
-        assert_eq!(in_state, 2, "{:?}", signatures(&groups));
+        let in_state = signatures.iter().filter(|name| name.ends_with(state)).count();
+        assert_eq!(in_state, 2, "{signatures:?}");
         // Cases that show both are counted in one group, which names the other.
         let variants = [key, address].map(|group| group["variants"].as_array().unwrap().as_slice());
         let is_together = |variant: &Value| !variant["with"].is_null();
@@ -42,11 +38,10 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
         for (group, own, other) in [(key, "rtl", "address"), (address, "address", "rtl")] {
             // The vector as shrunk, and the case as found.
             let [shrunk, found] = ["vector", "original"].map(|name| group[name].as_str().unwrap());
-            for (code, rtl, vector) in
-                [(1, "both", shrunk), (1, own, shrunk), (0, other, shrunk), (1, "both", found)]
-            {
-                place.exits(code, &format!("replay --rtl {rtl} run/{vector}"));
-            }
+            place.exits(1, &format!("replay --rtl both run/{shrunk}"));
+            place.exits(1, &format!("replay --rtl {own} run/{shrunk}"));
+            place.exits(0, &format!("replay --rtl {other} run/{shrunk}"));
+            place.exits(1, &format!("replay --rtl both run/{found}"));
         }
     }
 }
@@ -57,13 +52,12 @@ fn one_bug_under_several_rules_is_one_group_with_a_vector_for_each_rule() {
     let place = Place::with_bug("thread2/43-rq-wrap-one-late");
     place.exits(1, "run --no-waves --out run --rtl rtl --cases 40");
     let groups = &place.results("run")["failures"];
-    assert_eq!(signatures(groups), ["mismatch-rq_offset_din-UPDATE_RQ_s"]);
+    assert_eq!(members(groups, "signature"), ["mismatch-rq_offset_din-UPDATE_RQ_s"]);
     let group = &groups[0];
-    let variants = group["variants"].as_array().unwrap();
-    let mut rules: Vec<&str> =
-        variants.iter().map(|variant| variant["rule"].as_str().unwrap()).collect();
+    let mut rules = members(&group["variants"], "rule");
     rules.sort_unstable();
     assert_eq!(rules, ["F5e", "T30", "T31"]);
+    let variants = group["variants"].as_array().unwrap();
     let counts: u64 = variants.iter().map(|variant| variant["count"].as_u64().unwrap()).sum();
     assert_eq!(Some(counts), group["count"].as_u64());
     for variant in variants {
@@ -77,7 +71,7 @@ fn one_bug_under_several_rules_is_one_group_with_a_vector_for_each_rule() {
 /// A bug that needs QP 173 and a packet of 4096 bytes.
 fn rare_bug() -> Place {
     let condition = "{31'd0, local_qpn == 24'd173 && pkt_length == 16'd4096}";
-    Place::with_change(TOP_FILE, KEY, &KEY.replace("mr_key", &format!("mr_key ^ {condition}")))
+    Place::with_change(THREAD2_TOP, KEY, &KEY.replace("mr_key", &format!("mr_key ^ {condition}")))
 }
 
 /// Shrinks a vector of 20 000 packets or raw cycles. Returns the program's output and the smaller
@@ -132,8 +126,7 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
 
 /// A vector of 20 000 equal packets.
 pub fn long_vector() -> Value {
-    let hangs = "vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json";
-    let mut vector = json(&project().join(hangs));
+    let mut vector = json(corpus("thread2/f5b-off-last-unit-of-a-send-hangs"));
     vector["fixes"] = value!("repaired");
     vector["recorded"] = Value::Null;
     let packets = vector["stimulus"]["traffic"]["packets"].as_array_mut().unwrap();

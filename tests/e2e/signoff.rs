@@ -1,8 +1,6 @@
 //! `cosim signoff`: what covers each rule of a specification.
 
-use crate::common::{
-    Place, assert_is_for_anyone, code, looked_at_page, project, text, write_record,
-};
+use crate::common::{Place, assert_is_for_anyone, code, looked_at_page, project, text};
 use serde_json::{Value, json};
 
 #[test]
@@ -17,15 +15,12 @@ fn each_rule_has_its_cases_vectors_and_planted_bugs() {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)));
     let columns = ["cases", "vectors", "bins", "mutants", "proofs", "planted bugs"];
     assert_eq!(matrix["columns"], json!(columns));
-    let rules: Vec<(&Value, Vec<u64>)> = matrix["rules"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|rule| {
-            let cells = rule["cells"].as_array().unwrap().iter();
-            (&rule["rule"], cells.map(|cell| cell["good"].as_u64().unwrap()).collect())
-        })
-        .collect();
+    let rules = matrix["rules"].as_array().unwrap().iter();
+    let rules = rules.map(|rule| {
+        let cells = rule["cells"].as_array().unwrap().iter();
+        (&rule["rule"], cells.map(|cell| cell["good"].as_u64().unwrap()).collect())
+    });
+    let rules: Vec<(&Value, Vec<u64>)> = rules.collect();
     // R1 is reset; bugs 01 and 02 name it, and so does more than one vector.
     let (_, reset) = rules.iter().find(|(name, _)| *name == "R1").expect("the rule");
     let hits = &place.results("run")["profiles"][0]["rules"]["R1"];
@@ -49,9 +44,7 @@ fn each_rule_has_its_cases_vectors_and_planted_bugs() {
 
     // Results of other RTL, and folders without results, are refused.
     place.exits(0, "run --block qp --cases 1 --quiet --out other");
-    let changed = place.text("other/results.json").replacen("\"rtl\":\"", "\"rtl\":\"0", 1);
-    write_record(&place.path("other/results.json"), &changed);
-    place.fails("E0221", "other", "signoff run other");
-    place.fails("E0218", "", "signoff run .");
-    place.fails("E0201", "", "signoff run --bugs missing");
+    place.edit_record("other/results.json", "\"rtl\":\"", "\"rtl\":\"0");
+    let rows = [("E0221", "other", "other"), ("E0218", "", "."), ("E0201", "", "--bugs missing")];
+    place.refuses("signoff run", &rows);
 }

@@ -2,11 +2,11 @@
 //! single machine, whatever happens to its tasks.
 
 use crate::common::{
-    Place, assert_code, assert_error_at, code, is_longer, program, project, text, wait_until,
+    Place, assert_code, assert_contains, assert_error_at, code, is_longer, program, project, text,
+    wait_until,
 };
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -56,10 +56,9 @@ impl Cluster {
         let real = program();
         let real = real.get_program().to_str().unwrap();
         let lines = lines.replace("REAL", real);
-        let path = self.0.path(name);
         self.0.write(name, &format!("#!/bin/bash\n{lines}\nexec '{real}' \"$@\"\n"));
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("an executable one");
-        path
+        self.0.set_mode(name, 0o755);
+        self.0.path(name)
     }
 }
 
@@ -118,7 +117,7 @@ fn green(cluster: &Cluster, program: &Path) {
     place.same_run("green-alone", "green/run");
     // Invalid arguments are reported before anything is submitted.
     let mut bad = cluster.submit(program, "--shards 3 --out bad", "--block none");
-    assert_error_at(&bad.output().unwrap(), "E0102", "`none`");
+    assert_error_at(&bad.output().unwrap(), "E0102", &["`none`"]);
 }
 
 /// The first attempt of each task ends in the middle of its part.
@@ -182,7 +181,7 @@ fn red_with_a_node_that_is_killed(cluster: &Cluster) {
     cluster.tool("sh").args(["-c", restart]).output().expect("a shell");
     let output = child.wait_with_output().unwrap();
     assert_code(&output, 1);
-    assert!(text(&output).contains("FAIL  qp, seed 1: "), "{}", text(&output));
+    assert_contains(&text(&output), &["FAIL  qp, seed 1: "]);
     place.same_run("red-alone", "red/run");
     // Completed cases did not run again.
     let is_resumed = |log: String| {
@@ -211,9 +210,8 @@ fn runs_without_a_result(cluster: &Cluster, program: &Path) {
         }
         let options = format!("--shards 3 --retries {retries} --out {out}");
         let output = cluster.submit(program, &options, arguments).output().unwrap();
-        let printed = text(&output);
-        assert!(codes.contains(&code(&output)), "{printed}");
-        assert!(expected.iter().all(|words| printed.contains(words)), "{printed}");
+        assert!(codes.contains(&code(&output)), "{}", text(&output));
+        assert_contains(&text(&output), expected);
         assert!(!cluster.0.has(&format!("{out}/run/results.json")));
     }
 }

@@ -1,9 +1,8 @@
 //! The command line as people see it: progress, colours, suggestions, completions, and viewers.
 
-use crate::common::{Place, assert_code, program, text, typed_in, write_record};
+use crate::common::{Place, assert_code, assert_contains, program, source, text, typed_in};
 use serde_json::Value;
 use std::io::Write as _;
-use std::os::unix::fs::symlink;
 use std::process::{Command, Output, Stdio};
 use std::{fs, iter};
 use wellen::simple::read;
@@ -81,14 +80,12 @@ fn verdicts_have_colours_on_a_terminal_only() {
 /// Every shell reads its completions, and every command has a manual page.
 #[test]
 fn completions_and_manual_pages_cover_every_command() {
-    let top = "ReqRecvCore_Thread_2.v";
-    let place = Place::with_change(top, "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    let place = Place::without_bypass();
     place.link_program();
     place.write("cosim.bash", &place.exits(0, "completions bash"));
-    assert_code(&typed_in(&place.path(""), "bash -n cosim.bash"), 0);
-    for shell in ["zsh", "fish"] {
-        place.prints(0, &["COSIM_COMPLETE"], &format!("completions {shell}"));
-    }
+    place.typed(0, "bash -n cosim.bash");
+    place.prints(0, &["COSIM_COMPLETE"], "completions zsh");
+    place.prints(0, &["COSIM_COMPLETE"], "completions fish");
     // What bash offers behind the words of a command line, in a folder with a run.
     place.exits(1, "run --quiet --cases 3 --fixes spec --no-waves --rtl rtl");
     let offered = |words: &str| -> Vec<String> {
@@ -115,9 +112,7 @@ fn completions_and_manual_pages_cover_every_command() {
         assert!(offered.iter().any(|word| word.trim() == expected), "{words}: {offered:?}");
     }
     // A run of others offers no word that a shell would execute.
-    let results = "runs/latest/results.json";
-    let hostile = place.text(results).replace("\"smoke\"", "\"smo$(id)\"");
-    write_record(&place.path(results), &hostile);
+    place.edit_record("runs/latest/results.json", "\"smoke\"", "\"smo$(id)\"");
     assert!(!offered("cosim run --scenario smo").iter().any(|word| word.contains('$')));
     fs::create_dir(place.path("man")).unwrap();
     place.exits(0, "man --out man");
@@ -203,7 +198,7 @@ fn open_shows_the_page_and_the_waves_of_a_failure() {
     let printed = place.exits(0, &format!("open run --waves {port} --viewer gtkwave --print"));
     let words: Vec<&str> = printed.split_whitespace().collect();
     let ["gtkwave", waves, save] = words[..] else { panic!("{printed}") };
-    let save = fs::read_to_string(save).unwrap();
+    let save = source(save);
     assert!(save.contains(&format!("*-2.000000 {} ", cycle * 2)), "{save}");
     let wave = read(waves).unwrap();
     let signals: Vec<&str> = save.lines().filter_map(|line| line.strip_prefix("TOP.")).collect();
@@ -219,17 +214,17 @@ fn open_shows_the_page_and_the_waves_of_a_failure() {
     assert_eq!(at(&format!("cosim_top.golden.{port}")), Some(dut + 1));
 
     let printed = place.exits(0, "open run --waves --viewer surfer --print");
-    let commands = fs::read_to_string(printed.split_whitespace().last().unwrap()).unwrap();
+    let commands = source(printed.split_whitespace().last().unwrap());
     assert!(commands.contains(&format!("cursor_set {}\n", cycle * 2)), "{commands}");
 
     place.fails("E0109", "", "open run --waves no-such-failure --print");
     place.fails("E0908", "", "PATH=/nowhere open run --waves --viewer surfer");
 
     // Uncovered bins of a run that ended early say nothing of the stimulus.
-    let printed = place.exits(1, &format!("{FAILING} --out early --max-failures 1 --details"));
-    assert!(printed.contains("--max-failures") && !printed.contains("    not hit:"), "{printed}");
-    let printed = place.exits(0, "run --case qp/spec/default/0 --out one");
-    assert!(printed.contains("uncovered bins") && !printed.contains("    not hit:"), "{printed}");
+    let early = format!("{FAILING} --out early --max-failures 1 --details");
+    let early = place.prints(1, &["--max-failures"], &early);
+    let one = place.prints(0, &["uncovered bins"], "run --case qp/spec/default/0 --out one");
+    assert!(!(early + &one).contains("    not hit:"));
 }
 
 /// The numbers of the summary are those of the page and of the commands, and the command at the end
@@ -246,10 +241,8 @@ fn a_failure_is_named_by_its_number() {
     assert!(next.ends_with(" explain 1 --rtl rtl/qp"), "{next}");
     let signature = printed.lines().find_map(|line| line.strip_prefix("  1. ")).unwrap();
     let signature = signature.split(": ").next().unwrap();
-    let shown = typed_in(&place.path(""), next);
-    assert_code(&shown, 1);
-    let shown = text(&shown);
-    assert!(shown.contains(&format!("signature: {signature}\n")), "{shown}");
+    let shown = place.typed(1, next);
+    assert_contains(&shown, &[&format!("signature: {signature}\n")]);
     let page = place.text("runs/latest/report.html");
     let (_, first) = page.split_once("id=\"failure-1\"").unwrap();
     assert!(first.contains(&format!("<h3>1. {signature}</h3>")), "{signature}");
@@ -297,17 +290,17 @@ fn a_failure_is_named_by_its_number() {
     }
 
     // The numbers belong to the latest run, and to a run that is named.
-    let latest = fs::canonicalize(place.path("runs/latest")).unwrap();
-    let red = format!("runs/{}", latest.file_name().unwrap().to_str().unwrap());
+    let latest = fs::read_link(place.path("runs/latest")).unwrap();
+    let red = format!("runs/{}", latest.display());
     place.exits(0, "run --case qp/spec/default/0 --quiet");
     place.fails("E0109", "", "explain 1 --rtl rtl/qp");
     let by_number = format!("explain 1 --rtl rtl/qp --run {red}");
     place.exits(1, &by_number);
 
     // Nothing leads out of a run directory, and an edited one counts for nothing.
-    let vector = latest.join(failures[0]["vector"].as_str().unwrap());
-    fs::remove_file(&vector).unwrap();
-    symlink(place.path("small.json"), &vector).unwrap();
+    let vector = place.vector(&red);
+    place.remove(&vector);
+    place.link(place.path("small.json"), &vector);
     place.fails("E0201", "", &by_number);
     place.edit(&format!("{red}/results.json"), "\"seed\":1", "\"seed\":2");
     place.fails("E0219", "", &by_number);

@@ -2,8 +2,8 @@
 
 use crate::common::{Place, assert_code, assert_error, assert_error_at, program, text};
 use crate::terminal::typed_on_a_terminal;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -24,16 +24,12 @@ impl Checkout {
         let manifest = "[package]\nname = \"stranger\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
                         [workspace]\n[dependencies]\ncosim-core = { path = \"../near\" }\n";
         let near = "[package]\nname = \"cosim-core\"\nversion = \"0.1.0\"\n[workspace]\n";
-        for (name, text) in [
-            ("above/crate/Cargo.toml", manifest),
-            ("above/crate/src/main.rs", "fn main() {}"),
-            ("above/crate/build.rs", "fn main() {}"),
-            ("above/crate/v.json", "{}"),
-            ("above/near/Cargo.toml", near),
-            ("above/near/src/lib.rs", ""),
-        ] {
-            checkout.write(name, text);
-        }
+        checkout.write("above/crate/Cargo.toml", manifest);
+        checkout.write("above/crate/src/main.rs", "fn main() {}");
+        checkout.write("above/crate/build.rs", "fn main() {}");
+        checkout.write("above/crate/v.json", "{}");
+        checkout.write("above/near/Cargo.toml", near);
+        checkout.write("above/near/src/lib.rs", "");
         checkout.script("cargo", "echo \"$PWD $RUSTUP_TOOLCHAIN $*\"");
         checkout
     }
@@ -54,7 +50,7 @@ impl Checkout {
     }
 
     fn set(&self, name: &str, mode: u32) {
-        fs::set_permissions(self.at(name), Permissions::from_mode(mode)).unwrap();
+        self.0.set_mode(name, mode);
     }
 
     fn mode(&self, name: &str) -> u32 {
@@ -106,9 +102,8 @@ fn no_command_builds_a_crate_that_the_user_did_not_trust() {
     for words in with_blocks.split(',') {
         let output = checkout.run(words);
         // It says what would be built: the crate, and a package of another folder.
-        for shown in ["cosim trust ", "above/crate\n", "above/near\n"] {
-            assert_error_at(&output, UNTRUSTED, shown);
-        }
+        let shown = ["cosim trust ", "above/crate\n", "above/near\n"];
+        assert_error_at(&output, UNTRUSTED, &shown);
         assert_eq!(checkout.started(), None, "{words}");
     }
     checkout.trust();
@@ -140,7 +135,7 @@ fn a_crate_is_trusted_by_its_folder_and_not_by_its_path() {
     let checkout = Checkout::new();
     checkout.trust();
     // From a folder below, too, and through a link.
-    symlink(checkout.at("above/crate/src"), checkout.at("link")).unwrap();
+    checkout.0.link(checkout.at("above/crate/src"), "link");
     assert_error(&checkout.run_in("link", "list"), UNBUILT);
     // Only the user can read and write what is remembered.
     let records = checkout.0.names("state/trusted");
@@ -165,7 +160,7 @@ fn a_crate_is_trusted_by_its_folder_and_not_by_its_path() {
     // A folder without a crate, and a folder for what is remembered that others can write.
     assert_error(&checkout.run_in("above", "trust"), "E0114");
     checkout.set("state", 0o777);
-    assert_error_at(&checkout.run("trust"), "E0111", "COSIM_STATE");
+    assert_error_at(&checkout.run("trust"), "E0111", &["COSIM_STATE"]);
 }
 
 #[test]
@@ -186,14 +181,14 @@ fn what_others_could_have_written_is_not_built() {
     // A link to a file that others can write.
     checkout.write("elsewhere/data.rs", "");
     checkout.set("elsewhere", 0o777);
-    symlink(checkout.at("elsewhere/data.rs"), checkout.at("above/crate/src/data.rs")).unwrap();
+    checkout.0.link(checkout.at("elsewhere/data.rs"), "above/crate/src/data.rs");
     checkout.list(OF_OTHERS);
     checkout.set("elsewhere", 0o755);
     checkout.list(UNBUILT);
     // Cargo looks for the workspace of this one in folders that others can write.
     let manifest = checkout.0.text("above/crate/Cargo.toml");
     checkout.write("above/crate/Cargo.toml", &manifest.replace("[workspace]\n", ""));
-    assert_error_at(&checkout.run("list"), OF_OTHERS, "[workspace]");
+    assert_error_at(&checkout.run("list"), OF_OTHERS, &["[workspace]"]);
     checkout.write("above/Cargo.toml", "[workspace]\nmembers = [\"crate\"]\n");
     checkout.started();
     checkout.list(UNBUILT);

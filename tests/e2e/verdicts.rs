@@ -1,8 +1,8 @@
 //! Verdicts of DUTs that differ, stop or end the simulation.
 
-use crate::common::Place;
+use crate::common::{Place, THREAD2_TOP};
 use cosim::blocks::thread2::Thread2;
-use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
+use cosim::blocks::thread2::rtl::{Bits1, Outputs};
 use cosim_core::harness::{
     self, Block, CaseRng, Dut, Mismatch, Parameters, Stimulus, Verdict, Watch,
 };
@@ -11,17 +11,15 @@ use rand::SeedableRng;
 
 const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
-const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
-
-/// The verilated model with changed outputs.
-struct Tampered<F> {
-    model: Model<Inputs, Outputs>,
-    cycle: u64,
-    tamper: F,
+/// The verilated model with changed outputs, cycle by cycle with two evaluations.
+pub struct Tampered<B: Block, F> {
+    pub model: Model<B::Inputs, B::Outputs>,
+    pub cycle: u64,
+    pub tamper: F,
 }
 
-impl<F: FnMut(u64, &mut Outputs) -> Result<(), Error>> Dut<Thread2> for Tampered<F> {
-    fn settle(&mut self, inputs: &Inputs, outputs: &mut Outputs) -> Result<(), Error> {
+impl<B: Block, F: FnMut(u64, &mut B::Outputs) -> Result<(), Error>> Dut<B> for Tampered<B, F> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
         self.model.settle(inputs, outputs)?;
         (self.tamper)(self.cycle, outputs)
     }
@@ -53,7 +51,7 @@ fn every_bit_of_every_output_is_compared() {
                 Ok(())
             };
             let model = kind.create(BeforeReset::Ones).unwrap();
-            let mut dut = Tampered { model, cycle: 0, tamper };
+            let mut dut = Tampered::<Thread2, _> { model, cycle: 0, tamper };
             let watch = Watch::default();
             match harness::run::<Thread2>(&smoke, &REPAIRED, &mut dut, &watch).verdict {
                 Verdict::Mismatch(Mismatch { cycle: 9, port: seen, .. }) => {
@@ -91,7 +89,7 @@ fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
     ] {
         let dut = |tamper| {
             let model = kind.create(BeforeReset::Ones).unwrap();
-            Tampered { model, cycle: 0, tamper }
+            Tampered::<Thread2, _> { model, cycle: 0, tamper }
         };
         let [mut left, mut right] = tampers.map(dut);
         let watch = Watch::default();
@@ -114,7 +112,7 @@ fn a_cancelled_case_says_so() {
 #[test]
 fn rtl_that_calls_finish_crashes_its_cases_and_the_run_continues() {
     let finish = "always @(posedge clk) if (wqe_req_valid && !wqe_req_ready) $finish;\nendmodule";
-    let place = Place::with_change(TOP_FILE, "endmodule", finish);
+    let place = Place::with_change(THREAD2_TOP, "endmodule", finish);
     let run = "run --rtl rtl --cases 4 --fixes repaired --out out --no-shrink --no-waves";
     place.prints(1, &["the RTL called $finish"], run);
     let totals = &place.results("out")["totals"];

@@ -1,7 +1,7 @@
 //! `cosim new` for modules whose ports the harness cannot drive: several clocks, none, arrays,
 //! interfaces, parameters.
 
-use crate::common::{Place, assert_code};
+use crate::common::{Place, assert_code, assert_contains};
 use crate::outside::Outside;
 
 /// Checks that the crate builds and is formatted.
@@ -26,11 +26,10 @@ fn write_outputs(new: &Outside, outputs: &str) {
 #[test]
 fn a_block_has_several_clocks() {
     let rtl = include_str!("data/crossed.sv");
-    let (new, printed) = Outside::new("crossed", rtl, "--top crossed --pins");
     let clocks = "clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n";
-    assert!(printed.contains(clocks), "{printed}");
+    let new = Outside::new("crossed", rtl, "--top crossed --pins", &[clocks]);
     let wrapper = new.text("rtl/crossed_wrapper.sv");
-    assert!(wrapper.contains(".wclk(wclk_i)") && wrapper.contains(".rclk(rclk_i)"), "{wrapper}");
+    assert_contains(&wrapper, &[".wclk(wclk_i)", ".rclk(rclk_i)"]);
     builds(&new);
     new.write("src/golden.rs", include_str!("data/crossed_golden.rs"));
     new.builds();
@@ -39,11 +38,9 @@ fn a_block_has_several_clocks() {
 
     // The synchronizer is too short. The user's RTL needs no wrapper.
     new.plant("bad", "given.sv", &[("<= {meta, sent};", "<= {sent, sent};")]);
-    let printed = new.exits(1, "run --rtl bad --scenario default --cases 20 --out found");
     // A trace shows the same.
-    for words in ["built-in: crossed_wrapper.sv", "seen", "waves: "] {
-        assert!(printed.contains(words), "{words}: {printed}");
-    }
+    let words = ["built-in: crossed_wrapper.sv", "seen", "waves: "];
+    new.prints(1, &words, "run --rtl bad --scenario default --cases 20 --out found");
     let vector = new.vector("found");
     let traffic = &new.json(&vector)["stimulus"]["traffic"];
     assert_eq!(traffic["clocks"].as_array().unwrap().len(), 2, "{traffic}");
@@ -60,16 +57,16 @@ fn a_block_has_several_clocks() {
         ("wdata", "wdatx", "wdata"),
     ] {
         new.plant("other", "given.sv", &[(from, to)]);
-        let printed = new.exits(2, "run --rtl other --cases 1 --out none2");
-        assert!(printed.contains("E0308") && printed.contains(&format!("  {port}: ")), "{printed}");
-        assert!(printed.contains("ports of crossed "), "the module is the user's: {printed}");
+        // The module is the user's.
+        let words = ["E0308", "ports of crossed ", &format!("  {port}: ")];
+        new.prints(2, &words, "run --rtl other --cases 1 --out none2");
     }
     // A network has one clock.
     new.prints(2, &["E0507", "wclk, rclk"], "prove --out proof");
-    let printed = new.exits(0, "mutate --mutants 20 --cases 1 --packets 1 --out mutants");
-    assert!(printed.contains("undecided") && printed.contains(" 0 equivalent"), "{printed}");
+    let mutate = "mutate --mutants 20 --cases 1 --packets 1 --out mutants";
+    new.prints(0, &["undecided", " 0 equivalent"], mutate);
     let text = new.json("mutants/mutate.json").to_string();
-    assert!(text.contains(r#""module":"#), "{text}");
+    assert_contains(&text, &[r#""module":"#]);
     assert!(!text.contains(r#""module":"crossed_wrapper""#), "the wrapper is not mutated: {text}");
 }
 
@@ -110,18 +107,16 @@ const ALU_OUTPUTS: &str = "
 /// A block without registers is compared for every input vector, and its structs have fields.
 #[test]
 fn a_block_without_registers_is_compared_for_all_inputs() {
-    let (new, printed) = Outside::new("alu", ALU, "--top alu");
-    assert!(printed.contains("no clock, no reset, 2 inputs and 2 outputs"), "{printed}");
+    let pins = "no clock, no reset, 2 inputs and 2 outputs";
+    let new = Outside::new("alu", ALU, "--top alu", &[pins]);
     builds(&new);
     write_outputs(&new, ALU_OUTPUTS);
     let types = "use crate::types::{OpE, ReqT};\nuse crate::{AluBlock, rtl};";
-    new.edit("src/golden.rs", &[("use crate::{AluBlock, rtl};", types)]);
+    new.edit("src/golden.rs", "use crate::{AluBlock, rtl};", types);
     assert_code(&new.cargo(&["build"]), 0);
     // The bits of `req` and `carry`.
-    let printed = new.exits(0, "run --out good");
-    let all = "exhaustive: all 2^15 input vectors";
-    assert!(printed.contains("PASS") && printed.contains(all), "{printed}");
-    let cycles = new.json("good/results.json")["totals"]["cycles"].as_u64().unwrap();
+    new.prints(0, &["PASS", "exhaustive: all 2^15 input vectors"], "run --out good");
+    let cycles = new.results("good")["totals"]["cycles"].as_u64().unwrap();
     assert!((1 << 15..(1 << 15) + 100).contains(&cycles), "{cycles}");
     let printed = new.exits(0, "run --cases 2 --out part");
     assert!(!printed.contains("exhaustive"), "{printed}");
@@ -174,8 +169,7 @@ endmodule
 #[test]
 fn a_block_has_arrays_interfaces_and_parameters() {
     let words = "--top odd --parameter N=4,200 --parameter 'T=logic [4:0]' --parameter b.W=5";
-    let (new, printed) = Outside::new("odd-ports", ODD, words);
-    assert!(printed.contains("clock clk_i, reset rst_ni, 0 in reset"), "{printed}");
+    let new = Outside::new("odd-ports", ODD, words, &["clock clk_i, reset rst_ni, 0 in reset"]);
     let wrapper = new.text("rtl/odd_wrapper.sv");
     for line in [
         "  parameter N = 4,",
@@ -191,7 +185,7 @@ fn a_block_has_arrays_interfaces_and_parameters() {
     assert!(wrapper.contains("bus #(.W(5)) b_i (.clk(clk_i));"), "one clock: {wrapper}");
     builds(&new);
     new.prints(1, &["NO GOLDEN MODEL"], "run --cases 2 --out none");
-    let results = new.json("none/results.json");
+    let results = new.results("none");
     assert_eq!(results["run"]["profiles"], serde_json::json!(["n-4", "n-200"]));
 }
 
@@ -212,16 +206,12 @@ module top import p::*; #(parameter N = LANES, localparam M = N + 1) (
   always_ff @(posedge clk) b <= s[0].v ^ s[1].v;
 endmodule
 ";
-    let (new, printed) = Outside::new("stages", rtl, "--top top");
-    for words in ["clock clk", "6 inputs and 7 outputs"] {
-        assert!(printed.contains(words), "{printed}");
-    }
-    let wrapper = new.text("rtl/top_wrapper.sv");
-    assert!(wrapper.contains("bus t_i [2:0] ();") && wrapper.contains("t_2_d"), "{wrapper}");
+    let pins = ["clock clk", "6 inputs and 7 outputs"];
+    let new = Outside::new("stages", rtl, "--top top", &pins);
+    assert_contains(&new.text("rtl/top_wrapper.sv"), &["bus t_i [2:0] ();", "t_2_d"]);
     let words = "--top top --parameter N=3 --parameter one.W=7";
-    let (new, printed) = Outside::new("more", rtl, words);
-    assert!(printed.contains("8 inputs and 9 outputs"), "{printed}");
-    assert!(new.text("rtl/top_wrapper.sv").contains("input  wire [6:0] one_d"));
+    let new = Outside::new("more", rtl, words, &["8 inputs and 9 outputs"]);
+    assert_contains(&new.text("rtl/top_wrapper.sv"), &["input  wire [6:0] one_d"]);
 }
 
 /// Bidirectional ports, of which a part is driven by instances. All values are driven, also against
@@ -236,8 +226,8 @@ module pads(input [2:0] oe, d, inout wire [2:0] pad, inout one, output [2:0] see
   assign seen = pad;
 endmodule
 ";
-    let (new, printed) = Outside::new("pads", rtl, "--top pads");
-    assert!(printed.contains("no clock, no reset, 6 inputs and 3 outputs"), "{printed}");
+    let pins = "no clock, no reset, 6 inputs and 3 outputs";
+    let new = Outside::new("pads", rtl, "--top pads", &[pins]);
     let outputs = "
         let (oe, d) = (inputs.oe.get(), inputs.d.get());
         let pad = (oe & d) | (inputs.pad_enable.get() & inputs.pad_in.get());
@@ -276,35 +266,28 @@ module a(input fast, input slow, input nres, input en, input d, output q, output
   end
 endmodule
 ";
-    let (_, printed) = Outside::new("found", rtl, "--top a");
-    assert!(printed.contains("clocks fast, slow, reset nres, 0 in reset"), "{printed}");
-    let (_, printed) = Outside::new("named", rtl, "--top a --clock slow");
-    assert!(printed.contains("clock slow, reset nres"), "{printed}");
+    Outside::new("found", rtl, "--top a", &["clocks fast, slow, reset nres, 0 in reset"]);
+    Outside::new("named", rtl, "--top a --clock slow", &["clock slow, reset nres"]);
     // A module that nothing drives but its clock is compared.
     let rtl =
         "module free(input clk, output reg [3:0] n); always @(posedge clk) n <= 0; endmodule\n";
-    let (new, printed) = Outside::new("free", rtl, "--top free");
-    for words in ["clock clk", "1 input and 1 output of"] {
-        assert!(printed.contains(words), "{printed}");
-    }
-    assert!(new.text("rtl/free_wrapper.sv").contains("input  wire unused"));
+    let pins = ["clock clk", "1 input and 1 output of"];
+    let new = Outside::new("free", rtl, "--top free", &pins);
+    assert_contains(&new.text("rtl/free_wrapper.sv"), &["input  wire unused"]);
 }
 
 /// Options for includes and libraries work on the command line and in a list.
 #[test]
 fn sources_are_given_by_options_and_lists() {
-    let place = Place::new();
     let top = "module top(input clk, input rst, input d, output q);\n`include \"macros.svh\"\n\
                part part(.clk, .d, .q);\nendmodule\n";
     let part = "module part(input clk, d, output reg q); always @(posedge clk) q <= d; endmodule\n";
-    for (name, text) in [
-        ("ip/b/top.sv", top),
-        ("ip/c/part.vlib", part),
-        ("inc/macros.svh", "// nothing\n"),
-        ("files.f", "ip/b/top.sv\n+incdir+inc\n+libext+.vlib\n-y ip/c\n"),
-    ] {
-        place.write(&format!("project/{name}"), text);
-    }
+    let place = Place::with_files(&[
+        ("project/ip/b/top.sv", top),
+        ("project/ip/c/part.vlib", part),
+        ("project/inc/macros.svh", "// nothing\n"),
+        ("project/files.f", "ip/b/top.sv\n+incdir+inc\n+libext+.vlib\n-y ip/c\n"),
+    ]);
     for words in ["--rtl project +incdir+project/inc +libext+.vlib", "-F project/files.f"] {
         let name = format!("a{}", words.len());
         place.exits(0, &format!("new {name} --top top {words}"));

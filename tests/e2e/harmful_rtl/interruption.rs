@@ -1,20 +1,19 @@
 //! ^C during a replay, shrink or explanation. Each time, the work cannot end by itself, so the test
 //! does not depend on timing.
 
-use super::{FORTIETH, are_gone, command, marked, packets, send, still_fails, wait_for};
+use super::{FORTIETH, are_gone, marked, on_rtl, packets, send, still_fails, wait_for};
 use crate::common::{Place, assert_code, wait_until};
 use crate::shrinking::long_vector;
 use rustix::process::Signal;
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 /// Starts the words of a line on `large.json`, a vector of 20 000 packets that shows `HARM_BUG`.
 fn start(place: &Place, line: &str) -> Child {
     if !place.has("large.json") {
         place.write("large.json", &long_vector().to_string());
     }
-    let mut command = command(place, &format!("{line} large.json --stuck-after 1h"));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    place.start_with_pipes(&on_rtl(&format!("{line} large.json --stuck-after 1h")))
 }
 
 /// Starts a command that cannot end by itself, and interrupts it when the harm occurs.
@@ -35,7 +34,7 @@ fn an_interruption_is_heard_while_a_vector_is_at_work_that_never_returns() {
         let child = start(&place, &format!("HARM_BUG=1 {line}"));
         assert_code(&child.wait_with_output().unwrap(), 1);
     }
-    fs::remove_file(place.path("waves.vcd")).unwrap();
+    place.remove("waves.vcd");
     // The second model determines how the first failed.
     for (line, turn) in [
         ("replay", "1"),

@@ -1,23 +1,19 @@
 //! The sandbox: by default, RTL can do nothing to the machine.
 
-use super::{RUN, output};
-use crate::common::{Place, assert_code, code, files, text};
+use super::{RUN, on_rtl};
+use crate::common::{Place, assert_code, assert_contains, code, files, text};
 use std::process::Output;
 
 const REFUSED: &str = "escape: write=0 remove=0 folder=0 cache=0 mode=0 system=0 socket=0 fork=0 signal=0 null=1 read=1";
 
 /// A place with files that the RTL tries to remove and change.
 fn targets() -> Place {
-    let place = Place::new();
-    for name in ["harm_removed", "harm_mode"] {
-        place.write(name, "");
-    }
-    place
+    Place::with_files(&[("harm_removed", ""), ("harm_mode", "")])
 }
 
 /// Runs a command in that place on RTL that tries to escape.
 fn escape(place: &Place, line: &str) -> Output {
-    output(place, &format!("HARM=escape HARM_BUG=1 {line}"))
+    place.run(&on_rtl(&format!("HARM=escape HARM_BUG=1 {line}")))
 }
 
 /// A failing run, so that failures are processed, too.
@@ -37,12 +33,11 @@ fn escapes(output: &Output) -> Vec<String> {
 fn no_command_lets_rtl_out_of_the_sandbox() {
     let place = targets();
     let output = failing_run(&place, "");
-    assert!(text(&output).contains("sandbox: "), "{}", text(&output));
-    let printed = place.json("out/timing.json")["sandbox"].clone();
-    assert!(printed.as_str().unwrap().contains("seccomp"), "{printed}");
+    assert_contains(&text(&output), &["sandbox: "]);
+    let sandbox = place.json("out/timing.json")["sandbox"].clone();
+    assert_contains(sandbox.as_str().unwrap(), &["seccomp"]);
     assert_eq!(files(&place.path("out/failures"), "fst").len(), 1, "waves are written");
-    let vector = place.results("out")["failures"][0]["vector"].clone();
-    let vector = format!("out/{}", vector.as_str().unwrap());
+    let vector = place.vector("out");
     let mut outputs = vec![output];
     for line in [
         "replay VECTOR --trace waves.fst",
@@ -68,6 +63,6 @@ fn without_a_sandbox_rtl_may_do_what_its_user_may() {
     let place = targets();
     let output = failing_run(&place, "--no-sandbox --no-shrink --no-waves");
     assert_eq!(escapes(&output)[0], REFUSED.replace('0', "1"));
-    assert!(text(&output).contains("sandbox: none (--no-sandbox)"), "{}", text(&output));
+    assert_contains(&text(&output), &["sandbox: none (--no-sandbox)"]);
     assert!(place.has("harm_escape"));
 }
