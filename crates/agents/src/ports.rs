@@ -298,22 +298,22 @@ pub type Optional<P> = Option<Pin<P>>;
 /// Drives a port that may be missing.
 pub(crate) trait DriveOptional<P> {
     /// Drives the port with a number, if it exists.
-    fn set(self, pins: &mut P, value: u64);
+    fn set(&self, pins: &mut P, value: u64);
 
     /// Drives the port with words, if it exists.
-    fn set_words(self, pins: &mut P, words: &[u32]);
+    fn set_words(&self, pins: &mut P, words: &[u32]);
 }
 
 impl<P: Pins> DriveOptional<P> for Optional<P> {
     #[inline]
-    fn set(self, pins: &mut P, value: u64) {
+    fn set(&self, pins: &mut P, value: u64) {
         if let Some(pin) = self {
             pin.set(pins, value);
         }
     }
 
     #[inline]
-    fn set_words(self, pins: &mut P, words: &[u32]) {
+    fn set_words(&self, pins: &mut P, words: &[u32]) {
         if let Some(pin) = self {
             pin.set_words(pins, words);
         }

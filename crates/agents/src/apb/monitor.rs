@@ -125,20 +125,20 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         m: &M,
         s: &S,
     ) -> Result<Option<ApbTransfer>, Violation> {
-        let port = self.pins.psel.name();
+        let port = || self.pins.psel.name();
         let pins = &self.pins;
         let (select, enable) = (pins.psel.is_high(m), pins.penable.is_high(m));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         if in_reset {
             self.dropped = self.open.take().filter(|open| open.is_write);
             if was_reset && select {
-                return broken(port, Self::SELECT_IN_RESET, "psel is high in reset");
+                return broken(port(), Self::SELECT_IN_RESET, "psel is high in reset");
             }
             return Ok(None);
         }
         if enable && !select && self.open.is_none() {
             let message = "penable is high while psel is low";
-            return broken(port, Self::ENABLE_WITHOUT_SELECT, message);
+            return broken(port(), Self::ENABLE_WITHOUT_SELECT, message);
         }
         if !select && self.open.is_none() {
             return Ok(None);
@@ -153,11 +153,11 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         let Some((open, is_access)) = self.open.map(|open| (open, self.is_access)) else {
             if enable {
                 let message = "penable is high in the first cycle of a transfer";
-                return broken(port, Self::NO_SETUP, message);
+                return broken(port(), Self::NO_SETUP, message);
             }
             if !request.is_write && request.strobe != 0 {
                 let message = format_args!("pstrb is {:#x} in a read", request.strobe);
-                return broken(port, Self::STROBE_IN_READ, message);
+                return broken(port(), Self::STROBE_IN_READ, message);
             }
             (self.open, self.is_access) = (Some(request), false);
             return Ok(None);
@@ -165,7 +165,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         if !(select && enable) {
             let check = if is_access { Self::WITHDRAWN } else { Self::NO_ACCESS };
             let message = format_args!("{open:x?}: psel is {select}, penable is {enable}");
-            return broken(port, check, message);
+            return broken(port(), check, message);
         }
         let changed = if open.address != request.address {
             Some(Self::ADDRESS_HELD)
@@ -179,7 +179,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
             (open.prot != request.prot).then_some(Self::PROT_HELD)
         };
         if let Some(check) = changed {
-            return broken(port, check, format_args!("{open:x?} becomes {request:x?}"));
+            return broken(port(), check, format_args!("{open:x?} becomes {request:x?}"));
         }
         self.is_access = true;
         let complete = self.pins.complete(m, s);
@@ -194,10 +194,10 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
     /// # Errors
     /// If a transfer is not complete.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.psel.name();
+        let port = || self.pins.psel.name();
         match &self.open {
             None => Ok(()),
-            Some(open) => broken(port, Self::NOT_COMPLETE, format_args!("{open:x?}")),
+            Some(open) => broken(port(), Self::NOT_COMPLETE, format_args!("{open:x?}")),
         }
     }
 }

@@ -207,9 +207,18 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         all.copied().find(|check| *check == name)
     }
 
-    /// A violation of the check with this name behind the name of the protocol.
+    /// A violation of the check with this name behind the name of the protocol. The name begins
+    /// with the channel.
     #[cold]
-    fn broken<T>(port: PinName, name: &str, message: impl fmt::Display) -> Result<T, Violation> {
+    #[inline(never)]
+    fn broken<T>(
+        pins: &Axi4Pins<M, S, WORDS>,
+        name: &str,
+        message: impl fmt::Display,
+    ) -> Result<T, Violation> {
+        let channels = ["aw-", "w-", "b-", "ar-", "r-"];
+        let place = channels.iter().position(|channel| name.starts_with(channel));
+        let port = pins.valids()[place.unwrap_or_default()];
         broken(port, Self::check(name).unwrap_or(name), message)
     }
 
@@ -296,12 +305,12 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             self.beats.clear();
             return Ok(events);
         }
-        for (channel, pins, address) in [("aw", &pins.aw, &aw), ("ar", &pins.ar, &ar)] {
+        for (channel, address) in [("aw", &aw), ("ar", &ar)] {
             if let Some(address) = address
-                && let Some(rule) = broken_rule(address, self.pins.bytes())
+                && let Some(rule) = broken_rule(address, pins.bytes())
             {
                 let message = format_args!("{address}, cache {:#x}", address.cache);
-                return Self::broken(pins.valid.name(), &format!("{channel}-{rule}"), message);
+                return Self::broken(&self.pins, &format!("{channel}-{rule}"), message);
             }
         }
         // The queues hold what was taken in earlier cycles.
@@ -334,7 +343,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             let is_last = beat + 1 == burst.beats();
             if data.is_last != is_last {
                 let message = format_args!("wlast is {} in beat {beat} of {burst}", data.is_last);
-                return Self::broken(self.pins.wvalid.name(), "w-last", message);
+                return Self::broken(&self.pins, "w-last", message);
             }
             let lanes = self.pins.lanes(&burst, beat);
             if data.strobe.exceeds(&lanes) {
@@ -342,7 +351,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
                     "{} in beat {beat} of {burst}, which has the lanes {lanes}",
                     data.strobe
                 );
-                return Self::broken(self.pins.wvalid.name(), "w-strobe", message);
+                return Self::broken(&self.pins, "w-strobe", message);
             }
             write.is_complete = is_last;
             self.beat = if is_last { 0 } else { beat + 1 };
@@ -355,14 +364,13 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// The place of the write that a response belongs to.
     #[inline]
     fn check_b(&self, (id, response): (u64, AxiResponse)) -> Result<usize, Violation> {
-        let port = self.pins.bvalid.name();
         let place = self.writes.iter().position(|write| write.address.id == id);
         let Some(place) = place.filter(|place| self.writes[*place].is_complete) else {
             let message = format_args!("no complete write with id {id:#x} waits for a response");
-            return Self::broken(port, "b-without-write", message);
+            return Self::broken(&self.pins, "b-without-write", message);
         };
         if response == AxiResponse::ExOkay {
-            return Self::broken(port, "b-exokay", format_args!("id {id:#x}"));
+            return Self::broken(&self.pins, "b-exokay", format_args!("id {id:#x}"));
         }
         Ok(place)
     }
@@ -375,18 +383,17 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         is_taken: bool,
     ) -> Result<Option<Axi4ReadBeat<WORDS>>, Violation> {
         let ReadData { id, data, response, is_last } = *read;
-        let port = self.pins.rvalid.name();
         let Some(place) = self.reads.iter().position(|(address, _)| address.id == id) else {
             let message = format_args!("no read with id {id:#x} waits for data");
-            return Self::broken(port, "r-without-read", message);
+            return Self::broken(&self.pins, "r-without-read", message);
         };
         let (burst, beat) = self.reads[place];
         if is_last != (beat + 1 == burst.beats()) {
             let message = format_args!("rlast is {is_last} in beat {beat} of {burst}");
-            return Self::broken(port, "r-last", message);
+            return Self::broken(&self.pins, "r-last", message);
         }
         if response == AxiResponse::ExOkay {
-            return Self::broken(port, "r-exokay", format_args!("id {id:#x}"));
+            return Self::broken(&self.pins, "r-exokay", format_args!("id {id:#x}"));
         }
         if !is_taken {
             return Ok(None);
@@ -404,25 +411,24 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// # Errors
     /// If data or a response is missing.
     pub fn finish(&self) -> Result<(), Violation> {
-        let pins = &self.pins;
         // A subordinate of AXI4-Lite that takes one part of a write and never the other one leaves
         // its manager waiting, which the end of the case reports.
         if let Some(data) = self.data.front().filter(|_| !Self::IS_LITE) {
             let message = format_args!("{data:x?} has no address");
-            return Self::broken(pins.wvalid.name(), "w-missing", message);
+            return Self::broken(&self.pins, "w-missing", message);
         }
         let mut open = self.writes.iter().filter(|write| !write.is_complete);
         if let Some(write) = open.next().filter(|_| !Self::IS_LITE) {
             let message = format_args!("{} has {} beats", write.address, self.beat);
-            return Self::broken(pins.wvalid.name(), "w-missing", message);
+            return Self::broken(&self.pins, "w-missing", message);
         }
         if let Some(write) = self.writes.iter().find(|write| write.is_complete) {
             let message = format_args!("{} has no response", write.address);
-            return Self::broken(pins.bvalid.name(), "b-missing", message);
+            return Self::broken(&self.pins, "b-missing", message);
         }
         if let Some((address, beats)) = self.reads.front() {
             let message = format_args!("{address} has {beats} beats");
-            return Self::broken(pins.rvalid.name(), "r-missing", message);
+            return Self::broken(&self.pins, "r-missing", message);
         }
         Ok(())
     }

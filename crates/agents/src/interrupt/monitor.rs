@@ -48,7 +48,7 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, driver: &D, receiver: &R) -> Result<u64, Violation> {
-        let port = self.pins.irq.name();
+        let port = || self.pins.irq.name();
         let (lines, ack) = (self.pins.irq.get(driver), self.pins.acknowledged(receiver));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         let before = std::mem::replace(&mut self.before, if in_reset { 0 } else { lines });
@@ -56,7 +56,7 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
         if in_reset {
             self.acknowledged = 0;
             if was_reset && lines > 0 {
-                return broken(port, Self::HIGH_IN_RESET, format_args!("lines {lines:#x}"));
+                return broken(port(), Self::HIGH_IN_RESET, format_args!("lines {lines:#x}"));
             }
             return Ok(0);
         }
@@ -65,19 +65,19 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
                 let long = before & lines;
                 if long > 0 {
                     let message = format_args!("lines {long:#x} are high for two cycles");
-                    return broken(port, Self::PULSE_LENGTH, message);
+                    return broken(port(), Self::PULSE_LENGTH, message);
                 }
             }
             InterruptKind::Level if self.pins.ack.is_some() => {
                 let withdrawn = before & !lines & !(acknowledged | ack);
                 if withdrawn > 0 {
                     let message = format_args!("lines {withdrawn:#x} fall without an acknowledge");
-                    return broken(port, Self::WITHDRAWN, message);
+                    return broken(port(), Self::WITHDRAWN, message);
                 }
                 let wrong = ack & !(lines | before);
                 if wrong > 0 {
                     let message = format_args!("lines {wrong:#x} are low");
-                    return broken(port, Self::ACK_WITHOUT_LINE, message);
+                    return broken(port(), Self::ACK_WITHOUT_LINE, message);
                 }
             }
             InterruptKind::Level => {}
@@ -90,10 +90,10 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// # Errors
     /// If a level with an acknowledge port is high.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.irq.name();
+        let port = || self.pins.irq.name();
         let is_checked = self.pins.kind == InterruptKind::Level && self.pins.ack.is_some();
         if is_checked && self.before > 0 {
-            return broken(port, Self::PENDING, format_args!("lines {:#x}", self.before));
+            return broken(port(), Self::PENDING, format_args!("lines {:#x}", self.before));
         }
         Ok(())
     }

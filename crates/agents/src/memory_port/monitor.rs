@@ -10,7 +10,7 @@ use cosim_harness::channels::{GAP, cycles_index};
 use cosim_harness::harness::{Covergroup, Transfer, Violation};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use verilated::Pins;
+use verilated::{PinName, Pins};
 
 /// An access, or a read with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,6 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
-        let port = self.pins.en.unwrap_or(self.pins.addr).name();
         let now = self.time;
         self.time += 1;
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
@@ -103,7 +102,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             self.words.clear();
             self.reads.clear();
             if was_reset && access.is_some() && self.pins.is_quiet_when_idle() {
-                return broken(port, Self::ENABLE_IN_RESET, "en is high in reset");
+                return broken(self.port(), Self::ENABLE_IN_RESET, "en is high in reset");
             }
             access = None;
         }
@@ -111,11 +110,15 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             let address = access.address;
             if address >= self.pins.depth {
                 let message = format_args!("{address:#x}, expected below {:#x}", self.pins.depth);
-                return broken(port, Self::ADDRESS_RANGE, message);
+                return broken(self.port(), Self::ADDRESS_RANGE, message);
             }
             if access.is_write {
                 if self.is_memory {
-                    self.write(access);
+                    let (word, known) = self.words.entry(address).or_default();
+                    for lane in (0..self.pins.bytes()).filter(|lane| access.lanes.bit(*lane)) {
+                        word.set_byte(lane, access.data.byte(lane));
+                        known.0[lane as usize / 32] |= 1 << (lane % 32);
+                    }
                 }
             } else {
                 let word = self.words.get(&address).copied();
@@ -124,16 +127,9 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             }
         }
         let read = match self.reads.front() {
-            Some((due, address, (expected, known))) if *due == now => {
+            Some((due, address, expected)) if *due == now => {
                 let data = Wide(self.pins.rdata.words(s));
-                let is_wrong =
-                    |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
-                if let Some(lane) = (0..self.pins.bytes()).find(is_wrong) {
-                    let message = format_args!(
-                        "{data} from {address:#x}, expected {expected}: byte {lane} differs"
-                    );
-                    return broken(port, Self::READ_DATA, message);
-                }
+                self.check(*address, expected, &data)?;
                 let lanes = Lanes::ones(self.pins.bytes());
                 Some(MemoryPortAccess { is_write: false, address: *address, data, lanes })
             }
@@ -147,12 +143,23 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     }
 
     #[inline]
-    fn write(&mut self, access: &MemoryPortAccess) {
-        let (word, known) = self.words.entry(access.address).or_default();
-        for lane in (0..self.pins.bytes()).filter(|lane| access.lanes.bit(*lane)) {
-            word.set_byte(lane, access.data.byte(lane));
-            known.0[lane as usize / 32] |= 1 << (lane % 32);
-        }
+    fn check(
+        &self,
+        address: u64,
+        (expected, known): &(Data, Lanes),
+        data: &Data,
+    ) -> Result<(), Violation> {
+        let is_wrong = |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
+        let Some(lane) = (0..self.pins.bytes()).find(is_wrong) else { return Ok(()) };
+        let message =
+            format_args!("{data} from {address:#x}, expected {expected}: byte {lane} differs");
+        broken(self.port(), Self::READ_DATA, message)
+    }
+
+    /// The port that messages name.
+    #[cold]
+    fn port(&self) -> PinName {
+        self.pins.en.unwrap_or(self.pins.addr).name()
     }
 
     /// Reads that were compared.

@@ -124,7 +124,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         m: &M,
         s: &S,
     ) -> Result<Option<WishboneTransfer>, Violation> {
-        let port = self.pins.cyc.name();
+        let port = || self.pins.cyc.name();
         let pins = &self.pins;
         let (cyc, stb) = (pins.cyc.is_high(m), pins.stb.is_high(m));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
@@ -134,7 +134,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             self.dropped.extend(ended.filter(|ended| ended.is_write));
             if was_reset && (cyc || stb) {
                 let message = format_args!("cyc is {cyc}, stb is {stb} in reset");
-                return broken(port, Self::ACTIVE_IN_RESET, message);
+                return broken(port(), Self::ACTIVE_IN_RESET, message);
             }
             return Ok(None);
         }
@@ -143,10 +143,10 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
                 "cyc falls while {} transfers wait for a termination",
                 self.waiting.len() + usize::from(self.held.is_some())
             );
-            return broken(port, Self::CYC_HELD, message);
+            return broken(port(), Self::CYC_HELD, message);
         }
         if stb && !cyc {
-            return broken(port, Self::STB_WITHOUT_CYC, "stb is high while cyc is low");
+            return broken(port(), Self::STB_WITHOUT_CYC, "stb is high while cyc is low");
         }
         let is_write = pins.we.is_high(m);
         let request = stb.then(|| Request {
@@ -158,11 +158,11 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         match (self.held, request) {
             (Some(held), None) => {
                 let message = format_args!("stb falls while {held:x?} waits");
-                return broken(port, Self::STB_HELD, message);
+                return broken(port(), Self::STB_HELD, message);
             }
             (Some(held), Some(request)) if held != request => {
                 let message = format_args!("{held:x?} becomes {request:x?}");
-                return broken(port, Self::REQUEST_HELD, message);
+                return broken(port(), Self::REQUEST_HELD, message);
             }
             _ => {}
         }
@@ -174,7 +174,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             [false, false, true] => Some(WishboneTermination::Rty),
             [ack, err, rty] => {
                 let message = format_args!("ack is {ack}, err is {err}, rty is {rty}");
-                return broken(port, Self::TWO_TERMINATIONS, message);
+                return broken(port(), Self::TWO_TERMINATIONS, message);
             }
         };
         let ended = if pins.is_pipelined() {
@@ -192,7 +192,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             (Some(WishboneTermination::Ack), None) if self.permits_idle_ack => return Ok(None),
             (Some(termination), None) => {
                 let message = format_args!("{termination:?}, but no transfer waits for it");
-                return broken(port, Self::NO_REQUEST, message);
+                return broken(port(), Self::NO_REQUEST, message);
             }
         };
         let Request { is_write, address, select, .. } = ended;
@@ -205,10 +205,10 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     /// # Errors
     /// If a transfer is not terminated.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.cyc.name();
+        let port = || self.pins.cyc.name();
         match self.held.as_ref().or(self.waiting.front()) {
             None => Ok(()),
-            Some(first) => broken(port, Self::NOT_TERMINATED, format_args!("{first:x?}")),
+            Some(first) => broken(port(), Self::NOT_TERMINATED, format_args!("{first:x?}")),
         }
     }
 }
