@@ -605,8 +605,9 @@ fn unreachable_of(
     bins.filter_map(|bin| Some((bin, reason(bin)?))).collect()
 }
 
-/// The unreachable bins of a block with these parameters.
-type UnreachableBins = (TypeId, Parameters, Vec<usize>);
+/// For each bin of a block with these parameters up to the last unreachable one, whether it is
+/// unreachable.
+type UnreachableBins = (TypeId, Parameters, Vec<bool>);
 
 thread_local! {
     /// Cache of the unreachable bins by block and parameters, because every case uses them.
@@ -624,14 +625,20 @@ fn first_hit(
     parameters: &Parameters,
     unreachable: fn(&Parameters) -> BTreeMap<usize, String>,
 ) -> Option<usize> {
-    let is_hit = |bin: &usize| hits.count(*bin) > 0;
     UNREACHABLE.with_borrow_mut(|all| {
         let known = all.iter().position(|(of, with, _)| *of == block && with == parameters);
         let known = known.unwrap_or_else(|| {
-            all.push((block, *parameters, unreachable(parameters).into_keys().collect()));
+            let mut bins = Vec::new();
+            for bin in unreachable(parameters).into_keys() {
+                bins.resize(bin, false);
+                bins.push(true);
+            }
+            all.push((block, *parameters, bins));
             all.len() - 1
         });
-        all[known].2.iter().copied().find(is_hit)
+        let bins = &all[known].2;
+        let mut hit = hits.hit().map(|(bin, _)| bin);
+        hit.find(|bin| bins.get(*bin).is_some_and(|is_unreachable| *is_unreachable))
     })
 }
 
