@@ -65,7 +65,7 @@ fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
         ("a.toml", "format = \"cosim-plan\"\nversion =", "E0205", "a.toml:2:10: "),
         ("b.toml", &run.replace("qp", "q"), "E0215", "b.toml:3:1: run[0]: `blocks`: "),
         ("m.toml", HEAD, "E0214", "`run`"),
-        ("s.json", json, "E0215", "s.json:2:38: run[0]: `blocks`"),
+        ("s.json", json, "E0215", "s.json:2:37: run[0]: `blocks`"),
         ("t.json", "{\"format\": \"other\"}", "E0213", "`other`"),
         ("u.toml", &run.replace("version = 1", "version = 2"), "E0206", "`version`"),
         ("v.yaml", run, "E0206", "v.yaml: "),
