@@ -19,13 +19,21 @@ impl Hits {
     /// The hits of all bins.
     pub fn of(counts: &[u64]) -> Self {
         let mut hits = Self { bins: 0, hit: Vec::with_capacity(64) };
-        for some in counts.chunks(16) {
-            // Most bins are not hit, and the compiler looks at several at once.
-            match some.iter().fold(0, |any, count| any | count) {
-                0 => hits.bins += some.len() as u32,
-                _ => some.iter().for_each(|count| hits.push(*count)),
+        // Most bins are not hit, and the compiler looks at several at once.
+        let (many, rest) = counts.as_chunks::<64>();
+        for many in many {
+            if is_zero(many) {
+                hits.bins += 64;
+                continue;
+            }
+            for some in many.as_chunks::<8>().0 {
+                match is_zero(some) {
+                    true => hits.bins += 8,
+                    false => some.iter().for_each(|count| hits.push(*count)),
+                }
             }
         }
+        rest.iter().for_each(|count| hits.push(*count));
         hits
     }
 
@@ -48,6 +56,10 @@ impl Hits {
     pub fn hit(&self) -> impl Iterator<Item = (usize, u64)> {
         self.hit.iter().map(|(bin, count)| (*bin as usize, *count))
     }
+}
+
+fn is_zero<const N: usize>(counts: &[u64; N]) -> bool {
+    counts.iter().fold(0, |any, count| any | count) == 0
 }
 
 /// As bytes, because the loops of this crate are optimised: the number of bins, then each bin that
