@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 use verilated_build::sources::{self, Declarations};
@@ -150,9 +150,9 @@ fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     // The golden model may include files beside it.
     let golden = blocks.iter().filter_map(|block| block.golden.as_ref()?.parent());
     for folder in golden {
-        match folder.as_os_str().is_empty() {
-            // The whole folder of the crate holds what is built, too.
-            true => watched.extend(sources_of_c(Path::new("."))),
+        match folder.components().all(|part| part == Component::CurDir) {
+            // The crate's own folder also holds what is built.
+            true => watched.extend(files_in(Path::new("."))),
             false => watched.push(folder.to_owned()),
         }
     }
@@ -172,15 +172,11 @@ fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     watched
 }
 
-/// The files of C and C++ in a folder.
-fn sources_of_c(folder: &Path) -> Vec<PathBuf> {
+/// The names of the files in a folder, without those in folders below it.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
-    let is_source = |name: &PathBuf| {
-        let extension = name.extension().and_then(|extension| extension.to_str());
-        extension.is_some_and(|one| ["c", "cc", "cpp", "cxx", "h", "hh", "hpp"].contains(&one))
-    };
-    names.filter(is_source).collect()
+    let files = entries.filter(|entry| entry.path().is_file());
+    files.map(|entry| PathBuf::from(entry.file_name())).collect()
 }
 
 /// Removes the models of blocks that no longer exist.
@@ -228,18 +224,18 @@ fn build_block(block: &Block, out: &Path, verilator: &Verilator) -> Result<(), E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tempfile::TempDir;
 
+    /// The tests run in the folder of this crate.
     #[test]
     fn a_golden_model_is_watched_with_the_files_beside_it() {
-        let block = cosim_build::Block::new("block", "Block").golden("golden/block.c");
-        assert!(watched(&[Block(block)]).contains(&PathBuf::from("golden")));
-        let root = TempDir::new().unwrap();
-        for name in ["block.c", "block.h", "block.rs"] {
-            fs::write(root.path().join(name), "").unwrap();
+        let watched_with = |golden: &str| {
+            watched(&[Block(cosim_build::Block::new("block", "Block").golden(golden))])
+        };
+        assert!(watched_with("golden/block.c").contains(&PathBuf::from("golden")));
+        for golden in ["block.c", "./block.c"] {
+            let watched = watched_with(golden);
+            assert!(watched.contains(&PathBuf::from("Cargo.toml")), "{watched:?}");
+            assert!(!watched.iter().any(|path| path == Path::new(".") || path == Path::new("")));
         }
-        let mut sources = sources_of_c(root.path());
-        sources.sort();
-        assert_eq!(sources, [PathBuf::from("block.c"), PathBuf::from("block.h")]);
     }
 }

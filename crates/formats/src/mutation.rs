@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 const FORMAT: RecordFormat =
     RecordFormat { name: "cosim-mutation", version: 1, most: LARGEST_RESULT };
 /// Maximum size of a result in bytes.
-const LARGEST_RESULT: u64 = 1 << 30;
+const LARGEST_RESULT: u64 = 1 << 28;
 /// File of a complete result.
 pub const RESULT: &str = "mutate.json";
 /// File of an incomplete result: the analysis is running or was interrupted.

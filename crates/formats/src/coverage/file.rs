@@ -21,7 +21,7 @@ pub const COVERAGE: &str = "coverage.json";
 const FORMAT: RecordFormat =
     RecordFormat { name: "cosim-coverage", version: 1, most: LARGEST_DATABASE };
 /// Maximum size of a database in bytes.
-const LARGEST_DATABASE: u64 = 1 << 30;
+const LARGEST_DATABASE: u64 = 1 << 28;
 /// Maximum number of bins, as the harness supports. A cross of a few axes multiplies their values.
 const MOST_BINS: usize = 1 << 20;
 
