@@ -131,7 +131,7 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
 
     /// The outcome of a case that ends here with this verdict.
     fn outcome(self, verdict: Verdict) -> Outcome {
-        self.source.outcome(verdict, self.cycles, &self.sampled.into_hits())
+        self.source.outcome(verdict, self.cycles, self.sampled.into_hits())
     }
 }
 

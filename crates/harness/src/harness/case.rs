@@ -370,8 +370,8 @@ pub(super) trait Source<B: Block> {
     fn finish(&mut self) -> Result<(), Violation>;
 
     /// The outcome of a case that ends with this verdict.
-    fn outcome(&self, verdict: Verdict, cycles: u64, hits: &[u64]) -> Outcome {
-        Outcome { cycles, hits: Hits::of(hits), ..Outcome::without_cycles(verdict) }
+    fn outcome(&self, verdict: Verdict, cycles: u64, hits: Hits) -> Outcome {
+        Outcome { cycles, hits, ..Outcome::without_cycles(verdict) }
     }
 }
 
@@ -450,8 +450,8 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
         self.scoreboard.finish()
     }
 
-    fn outcome(&self, verdict: Verdict, cycles: u64, hits: &[u64]) -> Outcome {
-        let (hits, reached) = (Hits::of(hits), Vec::new());
+    fn outcome(&self, verdict: Verdict, cycles: u64, hits: Hits) -> Outcome {
+        let reached = Vec::new();
         let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
         Outcome { verdict, cycles, packets, hits, counters, reached }
     }
@@ -519,7 +519,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     let (mut open, always) = (B::Outputs::new_zeroed(), comparison::transaction_bits::<B>());
     if let Err(error) = dut.power_up() {
         let verdict = Verdict::Crashed { cycle: Some(0), message: error.to_string() };
-        return source.outcome(verdict, 0, &sampled.into_hits());
+        return source.outcome(verdict, 0, sampled.into_hits());
     }
     // The verdict, and the remaining cycles after it.
     let mut ended: Option<(Verdict, u64)> = None;
@@ -602,7 +602,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
             source.next_behind_the_end(&mut inputs);
         }
     };
-    source.outcome(verdict, cycle, &sampled.into_hits())
+    source.outcome(verdict, cycle, sampled.into_hits())
 }
 
 /// Drives the inputs and reads the outputs.

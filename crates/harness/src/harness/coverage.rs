@@ -14,7 +14,7 @@ use super::parameters::Parameters;
 use super::tally::Tally;
 use serde::{Deserialize, Serialize};
 use std::any::TypeId;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -685,9 +685,16 @@ pub(super) struct CoverageSampler<B: Block, C> {
     block: PhantomData<fn() -> B>,
 }
 
+thread_local! {
+    /// The counters of the last case of this thread, all 0: in a short case, clearing thousands of
+    /// them anew would take longer than all that it counts.
+    static COUNTERS: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
 impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
     pub(super) fn new(parameters: &Parameters) -> Self {
-        let hits = vec![0; bins_with::<B, C>()];
+        let mut hits = COUNTERS.take();
+        hits.resize(bins_with::<B, C>(), 0);
         Self {
             sampler: C::new(parameters),
             hits,
@@ -733,15 +740,17 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
         }
     }
 
-    pub(super) fn into_hits(mut self) -> Vec<u64> {
+    pub(super) fn into_hits(mut self) -> Hits {
         let [first, others] = &mut self.rules;
         first.finish(&mut self.hits);
         if const { B::Golden::RULES.len() > TALLY } {
             others.finish(&mut self.hits[TALLY..]);
         }
         let counted = counted_outputs(B::Outputs::PORTS, B::TRANSACTION_OUTPUTS);
-        self.hits.extend(self.open.compared(counted));
-        self.hits
+        let mut hits = Hits::take(&mut self.hits);
+        COUNTERS.set(self.hits);
+        self.open.compared(counted).into_iter().for_each(|count| hits.push(count));
+        hits
     }
 }
 

@@ -18,22 +18,27 @@ pub struct Hits {
 impl Hits {
     /// The hits of all bins.
     pub fn of(counts: &[u64]) -> Self {
+        Self::take(&mut counts.to_vec())
+    }
+
+    /// The hits of all bins, whose counts become 0.
+    pub(super) fn take(counts: &mut [u64]) -> Self {
         let mut hits = Self { bins: 0, hit: Vec::with_capacity(64) };
         // Most bins are not hit, and the compiler looks at several at once.
-        let (many, rest) = counts.as_chunks::<64>();
+        let (many, rest) = counts.as_chunks_mut::<64>();
         for many in many {
             if is_zero(many) {
                 hits.bins += 64;
                 continue;
             }
-            for some in many.as_chunks::<8>().0 {
+            for some in many.as_chunks_mut::<8>().0 {
                 match is_zero(some) {
                     true => hits.bins += 8,
-                    false => some.iter().for_each(|count| hits.push(*count)),
+                    false => some.iter_mut().for_each(|count| hits.push(std::mem::take(count))),
                 }
             }
         }
-        rest.iter().for_each(|count| hits.push(*count));
+        rest.iter_mut().for_each(|count| hits.push(std::mem::take(count)));
         hits
     }
 
@@ -155,7 +160,8 @@ mod tests {
     fn counters_travel_without_those_that_are_0() {
         let mut counts = vec![0; 400];
         (counts[0], counts[7], counts[399]) = (3, 1 << 40, 1);
-        let hits = Hits::of(&counts);
+        let hits = Hits::take(&mut counts);
+        assert!(counts.iter().all(|count| *count == 0));
         let bytes = postcard::to_stdvec(&hits).unwrap();
         // 1 for how many bytes, 2 for the bins, then gap and count: 1 + 1, 1 + 6, 2 + 1.
         assert_eq!(bytes.len(), 1 + 2 + 2 + 7 + 3);
