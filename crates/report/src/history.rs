@@ -373,10 +373,15 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// Adds a run with a failure.
+    /// Adds a run with a failure, which ended at no time.
     fn add(path: &Path, checksum: &str, folder: &str) -> Result<u64, Error> {
-        let (format, checksum) = (Format::Version1, checksum.to_owned());
-        let run = Run { seed: "é".to_owned(), folder: Some(folder.into()), ..Run::default() };
+        add_ended(path, checksum, folder, "")
+    }
+
+    fn add_ended(path: &Path, checksum: &str, folder: &str, ended: &str) -> Result<u64, Error> {
+        let (format, checksum, ended) = (Format::Version1, checksum.to_owned(), ended.to_owned());
+        let folder = Some(folder.into());
+        let run = Run { seed: "é".to_owned(), folder, ended, ..Run::default() };
         let failures = BTreeMap::from([("mismatch".to_owned(), 3)]);
         let runs = vec![RecordedRun { format, checksum, run, failures }];
         History::record(path, runs).map(|(_, new)| new)
@@ -459,6 +464,18 @@ mod tests {
             fs::read_to_string(&path).unwrap().lines().count()
         });
         assert_eq!(lines, [2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn runs_are_in_the_order_of_their_ends() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("h.jsonl");
+        for (checksum, ended) in [("1", "2026-02"), ("2", "2026-01"), ("3", "2026-03")] {
+            assert_eq!(add_ended(&path, checksum, "/a", ended).unwrap(), 1);
+        }
+        let runs = History::existing(&path).unwrap().runs(None);
+        let ended: Vec<&str> = runs.iter().map(|run| &*run.ended).collect();
+        assert_eq!(ended, ["2026-01", "2026-02", "2026-03"]);
     }
 
     #[test]

@@ -134,14 +134,19 @@ fn shards_are_the_whole() {
 }
 
 #[test]
-fn cases_of_two_seeds_are_not_the_same() {
+fn cases_of_two_seeds_or_weights_are_not_the_same() {
     let of = |seed: u64| {
         let mut recorder = recorder(seed);
         recorder.add(&case(0), &outcome(1, &[4]));
         recorder.database()
     };
-    let merged = of(1).merge(of(2)).unwrap().merge(of(1)).unwrap();
-    assert_eq!(merged.covered("spec").hits[4], 2);
+    let mut heavy = of(1);
+    let with_weights = |part| ScenarioCoverage { weights: "w3".to_owned(), ..part };
+    heavy.parts = heavy.parts.into_iter().map(with_weights).collect();
+    for other in [of(2), heavy] {
+        let merged = of(1).merge(other).unwrap().merge(of(1)).unwrap();
+        assert_eq!(merged.covered("spec").hits[4], 2);
+    }
 }
 
 #[test]

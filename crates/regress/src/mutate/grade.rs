@@ -178,12 +178,11 @@ struct GradingRound<'a> {
     again: Vec<MutantBatch>,
 }
 
-impl GradingRound<'_> {
-    fn note(&mut self, mutation: u32, case: usize, outcome: Outcome) {
-        match self.found.get(&mutation) {
-            Some((earlier, _)) if *earlier <= case => {}
-            _ => drop(self.found.insert(mutation, (case, outcome))),
-        }
+/// Keeps the kill by the first case.
+fn note(found: &mut BTreeMap<u32, FirstKill>, mutation: u32, case: usize, outcome: Outcome) {
+    match found.get(&mutation) {
+        Some((earlier, _)) if *earlier <= case => {}
+        _ => drop(found.insert(mutation, (case, outcome))),
     }
 }
 
@@ -235,7 +234,7 @@ impl Client for GradingRound<'_> {
                 let kills: Option<Vec<Kill>> = serde_json::from_str(&json).ok();
                 if let Some(kills) = kills.filter(|kills| batch.has(kills)) {
                     for Kill { mutation, case, outcome } in kills {
-                        self.note(mutation, batch.cases.start + case, outcome);
+                        note(&mut self.found, mutation, batch.cases.start + case, outcome);
                     }
                     return Ok(PoolAction::Continue);
                 }
@@ -253,7 +252,8 @@ impl Client for GradingRound<'_> {
             }
         };
         if batch.is_whole() {
-            self.note(batch.mutations[0], batch.cases.start, Outcome::without_cycles(lost));
+            let outcome = Outcome::without_cycles(lost);
+            note(&mut self.found, batch.mutations[0], batch.cases.start, outcome);
         } else {
             self.again.extend(batch.parts());
         }
@@ -282,6 +282,15 @@ mod tests {
             assert_eq!(seen.len(), cases.len() * list.len(), "{cases:?} {mutations} {threads}");
             assert!(seen.values().all(|times| *times == 1));
         }
+    }
+
+    /// Workers end in any order.
+    #[test]
+    fn a_mutant_is_killed_by_the_first_case_of_the_plan() {
+        let mut found = BTreeMap::new();
+        let outcome = || Outcome::without_cycles(Verdict::Match);
+        [7, 3, 5].into_iter().for_each(|case| note(&mut found, 4, case, outcome()));
+        assert_eq!(found, BTreeMap::from([(4, (3, outcome()))]));
     }
 
     #[test]

@@ -402,3 +402,13 @@ pub fn path(values: &[(f64, f64)]) -> Option<String> {
         .map(|(time, value)| format!("{:.1} {:.1}", time / end * PLOT.0, PLOT.1 - height(*value)));
     Some(format!("M{}", points.collect::<Vec<_>>().join("L")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn a_share_is_100_per_cent_only_if_it_is_all() {
+        assert_eq!([percent(2999, 3000), percent(3000, 3000)], ["99.9 %", "100 %"]);
+    }
+}
