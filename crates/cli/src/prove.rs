@@ -73,8 +73,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let prover = |profile: &Profile| {
             let (info, parameters) = (block.info(), &profile.parameters);
             let prover = match arguments.x {
-                true => Prover::of_unknowns(info, &rtl, parameters, &answers)?,
-                false => Prover::new(info, &rtl, parameters, only, &answers)?,
+                true => Prover::of_unknowns(info, &rtl, parameters, &answers),
+                false => Prover::new(info, &rtl, parameters, only, &answers),
+            };
+            let prover = match prover {
+                Ok(prover) => Ok(prover),
+                Err(reason) => Err(reason.because()?),
             };
             Ok((profile.clone(), prover))
         };

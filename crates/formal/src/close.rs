@@ -8,23 +8,22 @@
 mod code;
 mod instrument;
 
-use crate::certificate::{Certificate, Checked, Evidence, certify};
+use crate::answer::{Answer, Question, Undecidable};
 use crate::cut::{Cut, cut_with_latches, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
-use crate::engine::{Decision, ask};
 use crate::graph::{Graph, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
 use crate::judge::doubt;
 use crate::monitor::{MONITOR, TOP};
 use crate::portfolio::Attempt;
-use cosim_aig::{Aig, CutMemory, EquivalenceQuery, Freed, Goal, Interface, Seen};
+use cosim_aig::{Aig, CutMemory, Freed, Goal, Interface, Seen};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::points::{Kind, Point};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::Examined;
-use cosim_rtl::rtlil::{Instance, Line, Unknown, instances, parts, plain, rest_of_cell};
+use cosim_rtl::rtlil::{Instance, Line, instances, parts, plain, rest_of_cell};
 use cosim_rtl::yosys::{Reader, YosysSession};
 use instrument::{Instrumented, MARK, instrument, point_of};
 use std::cell::OnceCell;
@@ -94,19 +93,11 @@ impl Purpose {
     }
 }
 
-/// A question about points.
-#[derive(Debug)]
-pub struct Question {
-    name: String,
-    query: EquivalenceQuery,
-}
-
 impl Closure {
-    /// Reads an RTL with these points of Verilator. The inner error says why nothing can be decided
-    /// about it. At the deadline Yosys is ended.
+    /// Reads an RTL with these points of Verilator. At the deadline Yosys is ended.
     ///
     /// # Errors
-    /// [`Error`] if Yosys fails or cannot read the RTL.
+    /// [`Undecidable`]: nothing can be decided about the RTL, or Yosys fails or cannot read it.
     pub fn new(
         info: &'static BlockInfo,
         examined: &Examined,
@@ -114,9 +105,9 @@ impl Closure {
         points: &[Point],
         answers: &Answers,
         deadline: Instant,
-    ) -> Result<Result<Self, String>, Error> {
+    ) -> Result<Self, Undecidable> {
         if !info.clocks.is_empty() {
-            return Ok(Err("the block has several clocks, and a proof needs one".to_owned()));
+            return Err("the block has several clocks, and a proof needs one".into());
         }
         let [raw, ..] = FILES;
         let session =
@@ -126,7 +117,7 @@ impl Closure {
         let reader =
             session.read_processes(&values, &format!("write_rtlil \"{}\"", path.display()))?;
         if let Some(because) = session.doubt()? {
-            return Ok(Err(because));
+            return Err(because.into());
         }
         let texts: BTreeMap<String, Vec<String>> = examined
             .texts
@@ -155,7 +146,7 @@ impl Closure {
         Observer { monitor, offers, commands }: Observer,
         clock: &str,
         reset: Option<(&'static str, bool)>,
-    ) -> Result<Result<Self, String>, Error> {
+    ) -> Result<Self, Undecidable> {
         let [raw, _, rtl, both, without] = FILES;
         session.write(MONITOR, &monitor.text)?;
         let instances = instances(&session.text(raw)?);
@@ -168,16 +159,10 @@ impl Closure {
              flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
         ))?;
         let text = session.text(both)?;
-        let Cut { text: open, memories } = match cut_with_latches(&text, clock) {
-            Err(Unknown(because)) => return Ok(Err(because)),
-            Ok(cut) => cut,
-        };
+        let Cut { text: open, memories } = cut_with_latches(&text, clock)?;
         session.write(without, &open)?;
         let Graph { text: shared, words } = graph(&session, without)?;
-        let Some(shared) = Aig::parse(&shared) else {
-            return Ok(Err(LOOP.to_owned()));
-        };
-        let shared = shared.with_equal_reads(&Interface::OURS);
+        let shared = Aig::parse(&shared).ok_or(LOOP)?.with_equal_reads(&Interface::OURS);
         let mut all: Vec<Vec<String>> = vec![Vec::new(); points.len()];
         for name in shared.outputs() {
             if let Some(outputs) = point_of(name).and_then(|point| all.get_mut(point)) {
@@ -218,7 +203,7 @@ impl Closure {
             places,
         };
         closure.set_goals(&[]);
-        Ok(Ok(closure))
+        Ok(closure)
     }
 
     /// Why no proof counts, if Verilator's model did something else in these cases (see [`doubt`]).
@@ -319,32 +304,38 @@ impl Closure {
         points.iter().filter(is_held).copied().collect()
     }
 
-    /// The question whether one of the points is reached. The inner error says why it cannot be
-    /// asked.
+    /// Asks whether one of the points is reached. `Never` says that none of them is.
     ///
     /// # Errors
-    /// [`Error`] if Yosys fails.
-    pub fn question(
+    /// [`Error`] if Yosys fails or ABC is missing, or [`Error::Interrupted`].
+    pub fn ask(
         &self,
         points: &[usize],
         contents: Contents,
         traffic: Traffic,
         purpose: Purpose,
-    ) -> Result<Result<Question, String>, Error> {
-        let aig = match self.graph(contents, purpose)? {
-            Ok(aig) => aig,
-            Err(because) => return Ok(Err(because)),
-        };
-        let goals = match self.goals(points, purpose) {
-            Ok(goals) => goals,
-            Err(because) => return Ok(Err(because)),
-        };
+        attempt: Attempt,
+    ) -> Result<Answer, Error> {
+        match self.question(points, contents, traffic, purpose) {
+            Ok(question) => question.ask(&self.session, attempt),
+            Err(reason) => Ok(Answer::open(reason.because()?)),
+        }
+    }
+
+    fn question(
+        &self,
+        points: &[usize],
+        contents: Contents,
+        traffic: Traffic,
+        purpose: Purpose,
+    ) -> Result<Question, Undecidable> {
+        let (aig, goals) = (self.graph(contents, purpose)?, self.goals(points, purpose)?);
         let goals: Vec<&Goal> = goals.iter().collect();
         let illegal = (traffic == Traffic::Legal).then_some(OFFER);
         let query = aig.reaches(&self.interface(purpose), &goals, illegal);
         let first = points.first().copied().unwrap_or_default();
         let name = format!("close-{first}-{}-{contents:?}-{traffic:?}-{purpose:?}", points.len());
-        Ok(Ok(Question { name, query }))
+        Ok(Question { name, query })
     }
 
     /// The points that a trace of the engine reaches.
@@ -354,8 +345,11 @@ impl Closure {
         (contents, purpose): (Contents, Purpose),
         trace: &[Vec<String>],
     ) -> Result<Vec<usize>, Error> {
-        let (Ok(aig), Ok(goals)) = (self.graph(contents, purpose)?, self.goals(points, purpose))
-        else {
+        let aig = match self.graph(contents, purpose) {
+            Err(Undecidable::Failed(error)) => return Err(error),
+            aig => aig,
+        };
+        let (Ok(aig), Ok(goals)) = (aig, self.goals(points, purpose)) else {
             return Ok(Vec::new());
         };
         let goals: Vec<&Goal> = goals.iter().collect();
@@ -472,45 +466,23 @@ impl Closure {
         }))
     }
 
-    fn graph(&self, contents: Contents, purpose: Purpose) -> Result<Result<&Aig, String>, Error> {
+    fn graph(&self, contents: Contents, purpose: Purpose) -> Result<&Aig, Undecidable> {
         if let Purpose::Alone(place) | Purpose::AloneAssertions(place) = purpose {
-            return Ok(self.alone(place).map(|(freed, _)| freed.aig()));
+            return Ok(self.alone(place)?.0.aig());
         }
         if contents == Contents::Shared || self.exact() == Contents::Shared {
-            return Ok(Ok(&self.shared));
+            return Ok(&self.shared);
         }
-        if let Some(known) = self.exact.get() {
-            return Ok(known.as_ref().map_err(Clone::clone));
+        if self.exact.get().is_none() {
+            let [.., both, _] = FILES;
+            let graph = whole_graph(&self.session, both)?;
+            let made = Aig::parse(&graph.text).ok_or_else(|| LOOP.to_owned());
+            let _ = self.exact.set(made);
         }
-        let [.., both, _] = FILES;
-        let graph = whole_graph(&self.session, both)?;
-        let made = Aig::parse(&graph.text).ok_or_else(|| LOOP.to_owned());
-        Ok(self.exact.get_or_init(|| made).as_ref().map_err(Clone::clone))
-    }
-
-    /// Runs an engine on a question. `Never` says that none of the points is reached.
-    ///
-    /// # Errors
-    /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
-    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Decision, Error> {
-        match &question.query {
-            EquivalenceQuery::Same => Ok(Decision::Never(Evidence::Induction)),
-            EquivalenceQuery::Open { file, inputs } => {
-                ask(&self.session, &question.name, file, inputs, attempt)
-            }
-        }
-    }
-
-    /// Checks a proof of a question with the second solver.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], or a file cannot be written.
-    pub fn certify(&self, question: &Question, evidence: &Evidence) -> Result<Checked, Error> {
-        match &question.query {
-            EquivalenceQuery::Same => Ok(Ok(Certificate::Structure)),
-            EquivalenceQuery::Open { file, .. } => {
-                certify(&self.session, &question.name, file, evidence)
-            }
+        match self.exact.get() {
+            Some(Ok(aig)) => Ok(aig),
+            Some(Err(because)) => Err(because.clone().into()),
+            None => Err(LOOP.into()),
         }
     }
 
@@ -520,7 +492,10 @@ impl Closure {
         (contents, purpose): (Contents, Purpose),
         trace: &[Vec<String>],
     ) -> Result<bool, Error> {
-        let Ok(aig) = self.graph(contents, purpose)? else { return Ok(false) };
+        let aig = match self.graph(contents, purpose) {
+            Ok(aig) => aig,
+            Err(reason) => return reason.because().map(|_| false),
+        };
         let offers = aig.outputs().filter(|name| name.starts_with(OFFER));
         let outputs = offers.map(|name| (name.to_owned(), true)).collect();
         let broken = Goal { outputs, changes: false };

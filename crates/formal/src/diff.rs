@@ -3,15 +3,14 @@
 //! Yosys makes an and-inverter graph of each RTL. Both become one graph, so that ABC and the second
 //! solver see one network, and no proof depends on names inside the RTL.
 
-use crate::certificate::{Certificate, Checked, Evidence, certify};
+use crate::answer::{Answer, Question, Undecidable};
 use crate::cut::{Cut, cut_pair, enabled};
-use crate::engine::{Decision, ask};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
-use crate::invariants::{Observer, held, observer};
+use crate::invariants::{Observer, holds, observer};
 use crate::judge::doubt;
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::Attempt;
-use cosim_aig::{Aig, CutMemory, EquivalenceQuery, Interface, Violation};
+use cosim_aig::{Aig, CutMemory, Interface, Violation};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_harness::harness::{BlockInfo, Parameters};
@@ -108,28 +107,20 @@ pub struct Sides {
     strengthened: OnceCell<(Aig, Vec<String>)>,
 }
 
-/// A question about both RTLs.
-#[derive(Debug)]
-pub struct Question {
-    name: String,
-    query: EquivalenceQuery,
-}
-
 impl Sides {
-    /// Reads both RTLs. The inner error says why they cannot be compared by a proof. The deadline
-    /// ends Yosys.
+    /// Reads both RTLs. The deadline ends Yosys.
     ///
     /// # Errors
-    /// [`Error`] if Yosys fails or cannot read one.
+    /// [`Undecidable`]: they cannot be compared by a proof, or Yosys fails or cannot read one.
     pub fn new(
         info: &'static BlockInfo,
         examined: [&Examined; 2],
         parameters: &Parameters,
         answers: &Answers,
         deadline: Instant,
-    ) -> Result<Result<Self, String>, Error> {
+    ) -> Result<Self, Undecidable> {
         if !info.clocks.is_empty() {
-            return Ok(Err("the block has several clocks".to_owned()));
+            return Err("the block has several clocks".into());
         }
         let [rtl, both, _] = FILES;
         let (monitor, offers) = Monitor::of_protocol(info, OFFER, None);
@@ -154,11 +145,11 @@ impl Sides {
         let sessions = [old?, new?];
         for (side, session) in ["old", "new"].into_iter().zip(&sessions) {
             if let Some(because) = session.doubt()? {
-                return Ok(Err(format!("{side} RTL: {because}")));
+                return Err(format!("{side} RTL: {because}").into());
             }
         }
         let reset = info.reset.map(|pin| pin.name_and_level());
-        Self::of(sessions, offers, info.rtl.clock, reset).map(Ok)
+        Ok(Self::of(sessions, offers, info.rtl.clock, reset)?)
     }
 
     /// The sides of two sessions that have written their netlists.
@@ -222,25 +213,22 @@ impl Sides {
     }
 
     /// The questions whether the outputs differ, of which one proof suffices; only [`Aim::Alone`]
-    /// may have none or several. The inner error says why they cannot be asked.
+    /// may have none or several.
     ///
     /// # Errors
-    /// [`Error`] if Yosys fails.
+    /// [`Undecidable`]: they cannot be asked, or Yosys fails.
     pub fn questions(
         &self,
         contents: Contents,
         traffic: Traffic,
         aim: Aim,
-    ) -> Result<Result<Vec<Question>, String>, Error> {
+    ) -> Result<Vec<Question>, Undecidable> {
         let (aig, proved) = match (contents, self.strengthened.get()) {
             (Contents::Shared, Some((aig, proved))) => (Ok(aig), &proved[..]),
             (Contents::Shared, None) => (self.shared.as_ref(), &[][..]),
             (Contents::Exact, _) => (self.exact()?.as_ref(), &[][..]),
         };
-        let aig = match aig {
-            Ok(aig) => aig,
-            Err(because) => return Ok(Err(because.clone())),
-        };
+        let aig = aig.map_err(String::clone)?;
         let interface = Interface { filled: aim == Aim::Search, proved, ..self.interface() };
         let illegal = (traffic == Traffic::Legal).then_some(OFFER);
         let hops = match aim {
@@ -255,7 +243,7 @@ impl Sides {
         };
         let name = |number| format!("diff-{contents:?}-{traffic:?}-{}-{number}", aim.name());
         let named = |(number, query)| Question { name: name(number), query };
-        Ok(Ok(queries.into_iter().enumerate().map(named).collect()))
+        Ok(queries.into_iter().enumerate().map(named).collect())
     }
 
     fn interface(&self) -> Interface<'static> {
@@ -303,10 +291,7 @@ impl Sides {
         let interface = self.interface();
         let outputs = aig.outputs().filter(|name| is_invariant(name));
         let outputs: Vec<String> = outputs.map(str::to_owned).collect();
-        let is_held = |output: &String| -> Result<bool, Error> {
-            let Some(held) = held(old, &aig, &interface, output)? else { return Ok(false) };
-            Ok(held.certify(old, output)?.is_ok_and(|certificate| certificate.is_there()))
-        };
+        let is_held = |output: &String| holds(old, &aig, &interface, output);
         let all: Vec<bool> = outputs.par_iter().map(is_held).collect::<Result<_, _>>()?;
         let proved = outputs.into_iter().zip(all).filter_map(|(output, is)| is.then_some(output));
         let proved: Vec<String> = proved.collect();
@@ -340,27 +325,9 @@ impl Sides {
     /// Runs an engine on a question. `Never` says that the outputs do not differ.
     ///
     /// # Errors
-    /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
-    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Decision, Error> {
-        match &question.query {
-            EquivalenceQuery::Same => Ok(Decision::Never(Evidence::Induction)),
-            EquivalenceQuery::Open { file, inputs } => {
-                ask(&self.sessions[0], &question.name, file, inputs, attempt)
-            }
-        }
-    }
-
-    /// Checks a proof of a question with the second solver.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], or a file cannot be written.
-    pub fn certify(&self, question: &Question, evidence: &Evidence) -> Result<Checked, Error> {
-        match &question.query {
-            EquivalenceQuery::Same => Ok(Ok(Certificate::Structure)),
-            EquivalenceQuery::Open { file, .. } => {
-                certify(&self.sessions[0], &question.name, file, evidence)
-            }
-        }
+    /// As [`Question::ask`].
+    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Answer, Error> {
+        question.ask(&self.sessions[0], attempt)
     }
 
     /// Why no proof counts, if Verilator's model of one side did something else in these cases (see

@@ -1,7 +1,7 @@
 //! Engines that decide whether the output of a network can be 1.
 //!
-//! An [`Engine`] runs a model checker or explores states. [`ask`] caches its replies in
-//! [`Answers`](cosim_rtl::answers::Answers) and simulates its traces;
+//! An [`Engine`] runs a model checker or explores states. Its replies are cached in
+//! [`Answers`](cosim_rtl::answers::Answers), its traces simulated, and
 //! [`certify`](crate::certificate::certify) checks its proofs. The
 //! [`portfolio`](crate::portfolio) lists all attempts.
 
@@ -115,7 +115,7 @@ impl Decision {
         matches!(self, Self::Never(_))
     }
 
-    /// Whether it is a sufficient base for [`INDUCTION_STEP`](crate::portfolio::INDUCTION_STEP).
+    /// Whether it is a sufficient base for an induction step.
     pub fn is_base(&self) -> bool {
         matches!(self, Self::Open { cycles: Some(cycles), .. } if *cycles >= STEPS)
     }
@@ -124,21 +124,10 @@ impl Decision {
 /// Decides with an engine, or from the cache, whether the output of a network can be 1. `name`
 /// names files. A proof is what the engine says: [`certify`](crate::certificate::certify) checks
 /// it. A trace that does not make the output 1 decides nothing.
-pub fn ask(
-    session: &YosysSession,
-    name: &str,
-    file: &[u8],
-    inputs: &[String],
-    attempt: Attempt,
-) -> Result<Decision, Error> {
-    decide(session, name, file, inputs, attempt).map(|(decision, _)| decision)
-}
-
-/// As [`ask`], with the command that decided.
 ///
 /// # Errors
-/// As [`ask`].
-pub fn decide(
+/// [`Error::Environment`] if the engine is missing; [`Error::Interrupted`].
+pub(crate) fn decide(
     session: &YosysSession,
     name: &str,
     file: &[u8],

@@ -1,11 +1,10 @@
 //! Properties of an RTL that strengthen proofs about it.
 
+use crate::answer::Question;
 use crate::assertions::{Assertions, OUTPUTS};
-use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::engine::{Decision, ask};
 use crate::monitor::Monitor;
-use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF};
-use cosim_aig::{Aig, EquivalenceQuery, Interface, Reads};
+use crate::portfolio::{INDUCTION, SHORT_PROOF};
+use cosim_aig::{Aig, Interface, Reads};
 use cosim_base::error::Error;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::yosys::YosysSession;
@@ -13,53 +12,28 @@ use cosim_rtl::yosys::YosysSession;
 /// Prefix of the outputs that are 1 where an assertion of the block fails.
 pub const HELP: &str = "cosim_help_";
 
-/// A proof that an output is 0 in every cycle.
-#[derive(Debug)]
-pub enum Held {
-    /// It is constant in the structure of the graph.
-    Structure,
-    /// An engine proved it of the network in this file.
-    Proved { file: Vec<u8>, evidence: Evidence },
-}
-
-impl Held {
-    /// Checks the proof with the second solver. `name` names files.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], or a file cannot be written.
-    pub fn certify(&self, session: &YosysSession, name: &str) -> Result<Checked, Error> {
-        match self {
-            Self::Structure => Ok(Ok(Certificate::Structure)),
-            Self::Proved { file, evidence } => certify(session, name, file, evidence),
-        }
-    }
-}
-
-/// A cheap proof that an output of the graph is 0 in every cycle, for any inputs.
+/// Whether a cheap proof with a certificate shows that an output of the graph is 0 in every cycle,
+/// for any inputs.
 ///
 /// # Errors
 /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
-pub fn held(
+pub fn holds(
     session: &YosysSession,
     aig: &Aig,
     interface: &Interface<'_>,
     output: &str,
-) -> Result<Option<Held>, Error> {
+) -> Result<bool, Error> {
     for reads in [Reads::Anything, Reads::Word] {
-        let (file, inputs) = match aig.property(interface, output, reads) {
-            None => continue,
-            Some(EquivalenceQuery::Same) => return Ok(Some(Held::Structure)),
-            Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
-        };
-        let put = |attempt| ask(session, output, &file, &inputs, attempt);
-        if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never() {
-            return Ok(Some(Held::Proved { file, evidence: Evidence::Induction }));
-        }
-        if let Decision::Never(evidence) = put(SHORT_PROOF)? {
-            return Ok(Some(Held::Proved { file, evidence }));
+        let Some(query) = aig.property(interface, output, reads) else { continue };
+        let question = Question { name: output.to_owned(), query };
+        for attempt in [INDUCTION, SHORT_PROOF] {
+            let certificate = question.ask(session, attempt)?.certificate();
+            if certificate.is_some_and(|certificate| certificate.is_there()) {
+                return Ok(true);
+            }
         }
     }
-    Ok(None)
+    Ok(false)
 }
 
 /// A monitor of the protocol, if possible with the assertions of `NAME_sva.sv`.

@@ -6,8 +6,9 @@
 //! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the
 //!   RTL; [`invariants`] strengthens proofs by them; [`cut`] cuts memories out of a netlist.
 //! - [`graph`] converts a netlist to an and-inverter graph of `cosim_aig`.
-//! - [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks
-//!   their proofs, and [`judge`] compares graphs with Verilator's model.
+//! - [`answer`] has questions and their answers, which all of them share. [`engine`] runs engines
+//!   such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks their proofs, and
+//!   [`judge`] compares graphs with Verilator's model.
 
 // Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -15,6 +16,7 @@
 /// What a proof "for all inputs" leaves out: each case and each vector begins with this cycle.
 pub const FIRST_CYCLE: &str = "after a first cycle in reset with all other inputs low";
 
+pub mod answer;
 pub mod assertions;
 pub mod certificate;
 pub mod close;

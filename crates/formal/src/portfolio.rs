@@ -7,6 +7,7 @@
 use crate::engine::Engine;
 use crate::engine::abc::{Abc, Command};
 use crate::engine::states::States;
+use std::time::Instant;
 
 /// One run of an engine.
 #[derive(Debug, Clone, Copy)]
@@ -18,18 +19,32 @@ pub struct Attempt {
     pub conflicts: Option<u32>,
     /// Time limit in seconds.
     pub seconds: f64,
+    /// The step of an induction, if the attempt is its base.
+    pub step: Option<&'static Attempt>,
 }
 
 impl Attempt {
     const fn new(engine: &'static dyn Engine, frames: u32, conflicts: u32, seconds: u32) -> Self {
-        Self { engine, frames, conflicts: Some(conflicts), seconds: seconds as f64 }
+        let (conflicts, seconds) = (Some(conflicts), seconds as f64);
+        Self { engine, frames, conflicts, seconds, step: None }
+    }
+
+    const fn with_step(self, step: &'static Attempt) -> Self {
+        Self { step: Some(step), ..self }
+    }
+
+    /// The attempt within the time until a deadline; `None` if none is left.
+    pub fn within(self, deadline: Option<Instant>) -> Option<Self> {
+        let Some(deadline) = deadline else { return Some(self) };
+        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        (left >= 1.0).then(|| Self { seconds: self.seconds.min(left.floor()), ..self })
     }
 }
 
 // The engines.
 
 const BOUNDED_SEARCH: &Abc = &Abc { reduce: "", command: Command::BoundedSearch };
-const INDUCTION: &Abc = &Abc { reduce: "", command: Command::Induction };
+const STEP: &Abc = &Abc { reduce: "", command: Command::Induction };
 const PDR: &Abc = &pdr_after("");
 
 /// `pdr` of a network that these commands reduce.
@@ -42,16 +57,17 @@ pub const SECONDS: u32 = 60;
 
 // Used by proofs and by equivalence checks.
 
-/// A trace within a few cycles; if there is none, the base of an induction.
-pub const INDUCTION_BASE: Attempt = Attempt::new(BOUNDED_SEARCH, 6, 20_000, 10);
-/// The step of an induction over two cycles, which proves most properties. It needs a base.
+/// A trace within a few cycles.
+pub const FIRST_CYCLES: Attempt = Attempt::new(BOUNDED_SEARCH, 6, 20_000, 10);
+/// A trace within a few cycles, or else an induction over two cycles, which proves most properties.
+pub const INDUCTION: Attempt = FIRST_CYCLES.with_step(&INDUCTION_STEP);
 /// Counters of twelve bits whose order it compares take some ten seconds.
-pub const INDUCTION_STEP: Attempt = Attempt::new(INDUCTION, 2, 1_000_000, 60);
-/// The base of an induction over an unknown word of a memory. Which word is read, and whether it
-/// was written, are two choices among hundreds of registers, which takes many conflicts.
-pub const WORD_BASE: Attempt = Attempt::new(BOUNDED_SEARCH, 3, 1_000_000, 60);
-/// Its step: minutes for a system of several blocks.
-pub const WORD_STEP: Attempt = Attempt::new(INDUCTION, 2, 10_000_000, 400);
+pub const INDUCTION_STEP: Attempt = Attempt::new(STEP, 2, 1_000_000, 60);
+/// An induction over an unknown word of a memory. Which word is read, and whether it was written,
+/// are two choices among hundreds of registers, which takes many conflicts.
+pub const WORD: Attempt = Attempt::new(BOUNDED_SEARCH, 3, 1_000_000, 60).with_step(&WORD_STEP);
+/// Minutes for a system of several blocks.
+const WORD_STEP: Attempt = Attempt::new(STEP, 2, 10_000_000, 400);
 /// A proof of an invariant that induction does not prove, or of a property that is nearly
 /// inductive.
 pub const SHORT_PROOF: Attempt = Attempt::new(PDR, 20, 1000, 10);

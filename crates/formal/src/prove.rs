@@ -7,21 +7,19 @@
 
 mod query;
 
+use crate::answer::{Question, Undecidable};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{Cut, cut, enabled, with_words_alone};
-use crate::engine::{Decider, ask};
+use crate::engine::Decider;
 use crate::graph::{Graph, MEMORY, free_graph, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
 use crate::judge::doubt;
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
-use crate::portfolio::{
-    EQUAL_REGISTERS, EQUAL_SIGNALS, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, MANY_EQUAL_SIGNALS,
-};
+use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, INDUCTION, LONG_PROOF, MANY_EQUAL_SIGNALS};
 use cosim_aig::{
-    Aig, Candidate, CutMemory, EquivalenceQuery, Governed, Interface, Reads, UnknownWords,
-    Unknowns, Violation,
+    Aig, Candidate, CutMemory, Governed, Interface, Reads, UnknownWords, Unknowns, Violation,
 };
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;
@@ -30,7 +28,6 @@ use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, RtlModels as _};
-use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use rayon::prelude::*;
@@ -412,20 +409,20 @@ impl Prover {
     ///
     /// # Errors
     /// [`Error::Usage`] if a property names something that does not exist. [`Error::Environment`]
-    /// if Yosys is missing or cannot read the RTL. The inner error says why the RTL cannot be
-    /// checked, such as a second clock.
+    /// if Yosys is missing or cannot read the RTL. [`Undecidable::Because`] if the RTL cannot be
+    /// checked.
     pub fn new(
         info: &'static BlockInfo,
         rtl: &Rtl,
         parameters: &Parameters,
         only: Option<&str>,
         answers: &Answers,
-    ) -> Result<Result<Self, String>, Error> {
+    ) -> Result<Self, Undecidable> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
         let assertions = Assertions::read(&session, info, parameters)?;
         // Warnings of the assertions count, too.
         if let Some(because) = session.doubt()? {
-            return Ok(Err(because));
+            return Err(because.into());
         }
         let monitor = Monitor::new(info, parameters, assertions.as_ref(), only, OFFER)?;
         let reset = info.reset.map(|pin| pin.name_and_level());
@@ -433,7 +430,7 @@ impl Prover {
             let [rtl, ..] = FILES;
             let missing = monitor.missing(&session.text(rtl)?);
             if let Some(signal) = missing.iter().find(|signal| signal.line > 0) {
-                return Err(assertions.lacks(info.rtl.top, signal));
+                return Err(assertions.lacks(info.rtl.top, signal).into());
             }
         }
         if let Some(assertions) = &assertions {
@@ -454,10 +451,10 @@ impl Prover {
         rtl: &Rtl,
         parameters: &Parameters,
         answers: &Answers,
-    ) -> Result<Result<Self, String>, Error> {
+    ) -> Result<Self, Undecidable> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
         if let Some(because) = session.doubt()? {
-            return Ok(Err(because));
+            return Err(because.into());
         }
         let reset = info.reset.map(|pin| pin.name_and_level());
         let [rtl, ..] = FILES;
@@ -471,7 +468,7 @@ impl Prover {
         let monitor = Monitor { properties, assumes, ..monitor };
         let kind = UndefinedBits::Free;
         let prover = Self::of(session, (has_assertions, kind), monitor, info.rtl.clock, reset)?;
-        Ok(prover.map(|prover| Self { x_freedom: Some(x_freedom), ..prover }))
+        Ok(Self { x_freedom: Some(x_freedom), ..prover })
     }
 
     fn session_of(
@@ -522,7 +519,7 @@ impl Prover {
         monitor: Monitor,
         clock: &str,
         reset: Option<(&'static str, bool)>,
-    ) -> Result<Result<Self, String>, Error> {
+    ) -> Result<Self, Undecidable> {
         let [rtl, both, cut_open] = FILES;
         let text = session.text(rtl)?;
         let missing = monitor.missing(&text);
@@ -549,19 +546,14 @@ impl Prover {
         ))?;
         let netlist = session.text(both)?;
         let bits = memory_bits(&netlist);
-        let Cut { text: without, memories } = match cut(&netlist, clock) {
-            Ok(cut) => cut,
-            Err(Unknown(what)) => return Ok(Err(what)),
-        };
+        let Cut { text: without, memories } = cut(&netlist, clock)?;
         session.write(cut_open, &without)?;
         let first = if bits == 0 { Memories::None } else { Memories::Cut };
         let Graph { text, words: map } = match undefined {
             UndefinedBits::Zero => graph(&session, cut_open)?,
             UndefinedBits::Free => free_graph(&session, cut_open, false)?,
         };
-        let Some(aig) = Aig::parse(&text) else {
-            return Ok(Err(LOOP.to_owned()));
-        };
+        let aig = Aig::parse(&text).ok_or(LOOP)?;
         let mut is_exact = (1..=MEMORY).contains(&bits);
         if undefined == UndefinedBits::Free && is_exact {
             match with_words_alone(&netlist) {
@@ -573,7 +565,7 @@ impl Prover {
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
         let found = always.map(|(place, _)| (place, Mutex::default())).collect();
-        Ok(Ok(Self {
+        Ok(Self {
             session,
             properties,
             x_freedom: None,
@@ -588,7 +580,7 @@ impl Prover {
             whole,
             invariants,
             found,
-        }))
+        })
     }
 
     /// The network with memories as registers; `None` if they are too large.
@@ -644,14 +636,9 @@ impl Prover {
         let mut left = aig.candidates(&interface, &self.map, HELP);
         loop {
             let holds = |(place, one): (usize, &Candidate)| -> Result<bool, Error> {
-                match aig.contradicts(&interface, &left, one) {
-                    EquivalenceQuery::Same => Ok(true),
-                    EquivalenceQuery::Open { file, inputs } => {
-                        let name = format!("candidate-{place}");
-                        let put = |attempt| ask(&self.session, &name, &file, &inputs, attempt);
-                        Ok(put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never())
-                    }
-                }
+                let query = aig.contradicts(&interface, &left, one);
+                let question = Question { name: format!("candidate-{place}"), query };
+                Ok(question.ask(&self.session, INDUCTION)?.is_never())
             };
             let hold: Vec<bool> =
                 left.par_iter().enumerate().map(holds).collect::<Result<_, Error>>()?;
@@ -764,7 +751,7 @@ impl Prover {
             let Some(mut query) = Query::new(builder, *assumed)? else { return Ok(None) };
             query.run(&[EQUAL_REGISTERS, MANY_EQUAL_SIGNALS])?;
             if query.is_proved() {
-                return query.certified().map(Some);
+                return Ok(Some(query.decided()));
             }
         }
         Ok(None)
@@ -815,7 +802,7 @@ impl Prover {
                     query[0].short_proof()?;
                 }
                 let proved = query.iter().find(|query| query.is_proved());
-                return proved.map_or(Ok(not_checked()), Query::certified);
+                return Ok(proved.map_or_else(not_checked, Query::decided));
             }
             networks.extend((!query.is_empty()).then_some(query));
         }
@@ -879,7 +866,7 @@ impl Prover {
             for query in &mut queries {
                 query.run(&[EQUAL_REGISTERS, EQUAL_SIGNALS])?;
                 if query.is_proved() {
-                    return query.certified();
+                    return Ok(query.decided());
                 }
             }
             let Some(last) = queries.last_mut() else { continue };
@@ -891,7 +878,7 @@ impl Prover {
             let first = if memories == models[0] { 0 } else { queries.len() - 1 };
             for mut query in queries.into_iter().skip(first) {
                 query.run(&[LONG_PROOF])?;
-                found = query.certified()?;
+                found = query.decided();
                 if query.is_proved() {
                     return Ok(found);
                 }

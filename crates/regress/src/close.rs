@@ -22,11 +22,11 @@ use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
+use cosim_formal::answer::{Answer, LATE};
 use cosim_formal::close::{Closure, Purpose};
 use cosim_formal::diff::{Contents, Traffic};
-use cosim_formal::engine::Decision;
 use cosim_formal::portfolio::{
-    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, INDUCTION_BASE, INDUCTION_STEP,
+    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, FIRST_CYCLES, INDUCTION,
     QUICK_DIFFERENCE, SHORT_PROOF,
 };
 use cosim_formats::closed::{ClosedBin, ClosedPoint, Closing, Inputs, ProfileClosed, VECTORS};
@@ -46,8 +46,6 @@ use verilated::BeforeReset;
 const FIRST: u64 = 3;
 /// Cycles of a case with which the netlist is compared, at most.
 const LONGEST: usize = 1000;
-/// Why a point is open that no step decided.
-const LATE: &str = "the time limit ended the search";
 /// Traces that take points out of a set, before traffic that is not legal is given up.
 const ROUNDS: u32 = 4;
 /// Sets of points inside of an instance without a proof in between, before its other points are
@@ -256,12 +254,6 @@ impl CloseRun<'_> {
     }
 }
 
-/// The attempt within the time that is left; `None` if none is left.
-pub(crate) fn limited(deadline: Instant, attempt: Attempt) -> Option<Attempt> {
-    let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-    (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
-}
-
 /// The points with names of files as shown to users.
 fn shown(examined: &Examined, compiled: &[Point]) -> Vec<Point> {
     let mut points = compiled.to_vec();
@@ -357,17 +349,13 @@ impl<'a> Job<'a> {
         let closure = Closure::new(info, examined, parameters, compiled, answers, *deadline);
         let decided = closure.and_then(|closure| {
             self.begin("comparing the netlist with Verilator's model");
-            let judged = match closure {
-                Err(because) => Err(because),
-                Ok(closure) => observe(self.run.block, self.profile, &self.bare, self.run.worker)?
-                    .and_then(|cases| closure.doubt(info, &cases).map_or(Ok(closure), Err)),
-            };
-            match judged {
-                Ok(closure) => self.decide(closure),
-                Err(because) => self.without_netlist(because),
+            let recorded = observe(self.run.block, self.profile, &self.bare, self.run.worker)?;
+            if let Some(because) = closure.doubt(info, &recorded?) {
+                return Err(because.into());
             }
+            Ok(self.decide(closure)?)
         });
-        decided.or_else(|error| self.without_netlist(error.of_yosys()?))
+        decided.or_else(|reason| self.without_netlist(reason.because_of_yosys()?))
     }
 
     fn without_netlist(&mut self, because: String) -> Result<(), Error> {
@@ -494,14 +482,12 @@ impl<'a> Job<'a> {
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         let constants = closure.constants(&provable);
         if !constants.is_empty() {
-            self.prove(&closure, &constants, (Traffic::Any, Purpose::Proof), INDUCTION_BASE)?;
+            self.prove(&closure, &constants, (Traffic::Any, Purpose::Proof), FIRST_CYCLES)?;
         }
         left.retain(|point| self.missing.contains(point));
         let held = closure.held(&left);
         if !held.is_empty() {
-            for attempt in [INDUCTION_BASE, INDUCTION_STEP] {
-                self.prove(&closure, &held, (Traffic::Any, Purpose::Held), attempt)?;
-            }
+            self.prove(&closure, &held, (Traffic::Any, Purpose::Held), INDUCTION)?;
         }
         left.retain(|point| self.missing.contains(point));
         let provable: Vec<usize> =
@@ -593,21 +579,9 @@ impl<'a> Job<'a> {
         points: &[usize],
         (traffic, purpose): (Traffic, Purpose),
         attempt: Attempt,
-    ) -> Result<Option<Decision>, Error> {
-        let question = closure.question(points, Contents::Shared, traffic, purpose)?;
-        let Ok(question) = question else { return Ok(None) };
-        let Some(attempt) = limited(self.run.deadline, attempt) else { return Ok(None) };
-        let decision = closure.ask(&question, attempt)?;
-        if let Decision::Never(evidence) = &decision {
-            let certificate = match closure.certify(&question, evidence)? {
-                Ok(certificate) => certificate,
-                Err(flaw) => {
-                    let because = format!(
-                        "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
-                    );
-                    return Ok(Some(Decision::Open { cycles: None, because }));
-                }
-            };
+    ) -> Result<Answer, Error> {
+        let answer = closure.ask(points, Contents::Shared, traffic, purpose, attempt)?;
+        if let Answer::Never { certificate, .. } = &answer {
             let inputs = match traffic {
                 Traffic::Any => Inputs::All,
                 Traffic::Legal => Inputs::Legal,
@@ -618,7 +592,7 @@ impl<'a> Job<'a> {
                 self.closed.insert(*point, closing);
             }
         }
-        Ok(Some(decision))
+        Ok(answer)
     }
 
     /// Tries to prove that points inside of an instance are not reached, whatever drives it. That
@@ -632,24 +606,18 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         let (bare, helped) = (Purpose::Alone(place), Purpose::AloneAssertions(place));
         // Assertions make points inductive that are not so alone.
-        let attempts = [
-            (bare, INDUCTION_BASE),
-            (bare, INDUCTION_STEP),
-            (helped, INDUCTION_BASE),
-            (helped, INDUCTION_STEP),
-            (bare, SHORT_PROOF),
-        ];
+        let attempts = [(bare, INDUCTION), (helped, INDUCTION), (bare, SHORT_PROOF)];
         points.retain(|point| self.missing.contains(point));
         let mut left = attempts.iter();
         while let (false, Some((purpose, attempt))) =
             (points.is_empty() || *failed > FAILED_SETS, left.next())
         {
             match self.prove(closure, &points, (Traffic::Any, *purpose), *attempt)? {
-                Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => {
+                Answer::Never { .. } => {
                     *failed = 0;
                     return Ok(());
                 }
-                Some(Decision::Reached(trace)) => {
+                Answer::Reached { trace, .. } => {
                     let how = (Contents::Shared, *purpose);
                     let reached = closure.reached_by(&points, how, &trace)?;
                     if !reached.is_empty() {
@@ -659,8 +627,7 @@ impl<'a> Job<'a> {
                         break;
                     }
                 }
-                None if *purpose == bare => return Ok(()),
-                None | Some(_) => {}
+                Answer::Open { .. } | Answer::Disputed { .. } => {}
             }
         }
         *failed += 1;
@@ -680,8 +647,7 @@ impl<'a> Job<'a> {
         mut points: Vec<usize>,
         traffic: Traffic,
     ) -> Result<Vec<usize>, Error> {
-        const QUICK: [Attempt; 2] = [INDUCTION_BASE, INDUCTION_STEP];
-        if points.is_empty() || self.proves(closure, &points, traffic, &QUICK)? {
+        if points.is_empty() || self.proves(closure, &points, traffic, INDUCTION)? {
             return Ok(Vec::new());
         }
         let mut groups: BTreeMap<(&str, u32), Vec<usize>> = BTreeMap::new();
@@ -692,7 +658,7 @@ impl<'a> Job<'a> {
         let groups: Vec<Vec<usize>> = groups.into_values().collect();
         for group in groups {
             self.begin("induction");
-            self.proves(closure, &group, traffic, &QUICK)?;
+            self.proves(closure, &group, traffic, INDUCTION)?;
         }
         points.retain(|point| self.missing.contains(point));
         Ok(points)
@@ -710,12 +676,12 @@ impl<'a> Job<'a> {
         let (mut unproved, mut rounds) = (Vec::new(), 0);
         loop {
             points.retain(|point| self.missing.contains(point));
-            if points.is_empty() || limited(self.run.deadline, INDUCTION_BASE).is_none() {
+            if points.is_empty() || FIRST_CYCLES.within(Some(self.run.deadline)).is_none() {
                 break;
             }
             self.begin(&format!("deciding about {} points", points.len()));
             // A trace takes points away; otherwise a proof is tried.
-            let mut searches = vec![INDUCTION_BASE, QUICK_DIFFERENCE];
+            let mut searches = vec![FIRST_CYCLES, QUICK_DIFFERENCE];
             if is_last && points.len() <= FEW {
                 searches.push(DIFFERENCE);
             }
@@ -725,13 +691,13 @@ impl<'a> Job<'a> {
                 if !matches!(step, Step::Undecided) {
                     break;
                 }
-                let proofs: &[&[Attempt]] = match place {
-                    0 => &[&[INDUCTION_BASE, INDUCTION_STEP], &[SHORT_PROOF]],
-                    1 if is_last && points.len() <= FEW => &[&[EQUIVALENCE]],
+                let proofs: &[Attempt] = match place {
+                    0 => &[INDUCTION, SHORT_PROOF],
+                    1 if is_last && points.len() <= FEW => &[EQUIVALENCE],
                     _ => &[],
                 };
-                for attempts in proofs {
-                    if self.proves(closure, &points, traffic, attempts)? {
+                for attempt in proofs {
+                    if self.proves(closure, &points, traffic, *attempt)? {
                         return Ok(());
                     }
                 }
@@ -776,20 +742,12 @@ impl<'a> Job<'a> {
         closure: &Closure,
         points: &[usize],
         traffic: Traffic,
-        attempts: &[Attempt],
+        attempt: Attempt,
     ) -> Result<bool, Error> {
         // Assertions make properties inductive that are not so alone.
         for purpose in [Purpose::Proof, Purpose::Assertions] {
-            for attempt in attempts {
-                match self.prove(closure, points, (traffic, purpose), *attempt)? {
-                    Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => {
-                        return Ok(true);
-                    }
-                    // Registers that hold any value before reset reach it: a proof needs less of
-                    // them.
-                    Some(Decision::Reached(_)) | None => break,
-                    _ => {}
-                }
+            if self.prove(closure, points, (traffic, purpose), attempt)?.is_never() {
+                return Ok(true);
             }
         }
         Ok(false)
@@ -804,23 +762,19 @@ impl<'a> Job<'a> {
         attempt: Attempt,
     ) -> Result<Step, Error> {
         let how = (Contents::Shared, Purpose::Search);
-        let question = closure.question(points, how.0, traffic, how.1)?;
-        let (Ok(question), Some(attempt)) = (question, limited(self.run.deadline, attempt)) else {
-            return Ok(Step::Undecided);
-        };
-        match closure.ask(&question, attempt)? {
-            Decision::Reached(trace) => {
+        match closure.ask(points, how.0, traffic, how.1, attempt)? {
+            Answer::Reached { trace, .. } => {
                 let reached = closure.reached_by(points, how, &trace)?;
                 if closure.is_legal(how, &trace)? {
                     self.simulate(&trace)?;
                 }
                 Ok(if reached.is_empty() { Step::Undecided } else { Step::Reached(reached) })
             }
-            Decision::Open { cycles, .. } => {
+            Answer::Open { cycles, .. } => {
                 self.is_bounded(points, cycles);
                 Ok(Step::Undecided)
             }
-            Decision::Never(_) => Ok(Step::Undecided),
+            Answer::Never { .. } | Answer::Disputed { .. } => Ok(Step::Undecided),
         }
     }
 
@@ -845,27 +799,20 @@ impl<'a> Job<'a> {
         for purpose in [Purpose::Search, Purpose::Change] {
             let contents = closure.exact();
             let how = (contents, purpose);
-            let question = match closure.question(&[point], contents, traffic, purpose)? {
-                Ok(question) => question,
-                Err(reason) => {
-                    because = reason;
-                    break;
-                }
-            };
             let attempt = match contents {
                 Contents::Shared => QUICK_DIFFERENCE,
                 Contents::Exact => DIFFERENCE_WITH_MEMORIES,
             };
-            let Some(attempt) = limited(self.run.deadline, attempt) else { break };
-            match closure.ask(&question, attempt)? {
-                Decision::Reached(trace) if closure.is_legal(how, &trace)? => {
+            match closure.ask(&[point], contents, traffic, purpose, attempt)? {
+                Answer::Reached { trace, .. } if closure.is_legal(how, &trace)? => {
                     self.simulate(&trace)?;
                     if !self.missing.contains(&point) {
                         return Ok(());
                     }
                 }
-                Decision::Reached(_) | Decision::Never(_) => {}
-                Decision::Open { cycles, because: reason } => {
+                Answer::Reached { .. } | Answer::Never { .. } => {}
+                Answer::Disputed { because: reason } => because = reason,
+                Answer::Open { cycles, because: reason, .. } => {
                     self.is_bounded(&[point], cycles);
                     because = reason;
                 }

@@ -8,7 +8,6 @@ mod queue;
 
 use crate::agreement::{SEED, corpus, observe};
 use crate::blocks::BlockHandle;
-use crate::close::limited;
 use crate::mutate::grade::cases_of;
 use crate::runner::SHRINK_BUDGET;
 use crate::setup::{Session, Setup};
@@ -24,9 +23,9 @@ use cosim_block::engine::{Query, RawVector, Waves};
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
-use cosim_formal::certificate::{Certificate, Evidence};
-use cosim_formal::diff::{Aim, Contents, Question, Sides, Traffic};
-use cosim_formal::engine::Decision;
+use cosim_formal::answer::{Answer, Undecidable};
+use cosim_formal::certificate::Certificate;
+use cosim_formal::diff::{Aim, Contents, Sides, Traffic};
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,
     MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
@@ -169,11 +168,6 @@ fn step(step: &str, result: impl Into<String>) -> DiffStep {
     DiffStep { step: step.to_owned(), result: result.into() }
 }
 
-/// Makes an error of Yosys the reason why there is no proof.
-fn reason<T>(found: Result<Result<T, String>, Error>) -> Result<Result<T, String>, Error> {
-    found.or_else(|error| error.of_yosys().map(Err))
-}
-
 /// Whether both RTLs have the same tokens after preprocessing, and the same data files.
 fn same_text([old, new]: [&Examined; 2]) -> Result<bool, Error> {
     let data = |examined: &Examined| -> Vec<_> {
@@ -190,9 +184,9 @@ impl Job<'_> {
         self.begin("netlists of Yosys");
         let DiffRun { answers, deadline, .. } = self.run;
         let sides = Sides::new(info, examined, &self.profile.parameters, answers, *deadline);
-        let sides = match reason(sides)? {
+        let sides = match sides.map_err(Undecidable::because_of_yosys) {
             Ok(sides) => Some(sides),
-            Err(because) => self.without_proof("netlist", because),
+            Err(because) => self.without_proof("netlist", because?),
         };
         if let Some(sides) = &sides {
             self.steps.push(step("netlist", if sides.is_same() { "the same" } else { "differs" }));
@@ -386,24 +380,24 @@ impl Job<'_> {
             if is_hard && matches!(aim, Aim::Near { .. }) {
                 continue;
             }
-            let questions = match reason(sides.questions(contents, traffic, *aim))? {
+            let questions = match sides.questions(contents, traffic, *aim) {
                 Ok(questions) => questions,
-                Err(because) => return Ok(self.open(&label, because)),
+                Err(reason) => return Ok(self.open(&label, reason.because_of_yosys()?)),
             };
             for question in &questions {
-                let Some(attempt) = limited(self.run.deadline, *attempt) else { break };
-                match sides.ask(question, attempt)? {
-                    Decision::Never(evidence) => {
-                        return self.certified(
-                            sides,
-                            question,
-                            &evidence,
-                            (&label, traffic, basis),
-                        );
+                match sides.ask(question, *attempt)? {
+                    Answer::Never { certificate, .. } => {
+                        self.steps.push(step(&label, "no output differs"));
+                        let inputs = match traffic {
+                            Traffic::Any => Inputs::All,
+                            Traffic::Legal => Inputs::Legal,
+                        };
+                        return Ok(Step::Shown(Shown { basis, inputs, certificate }));
                     }
                     // The search that follows shows a difference with the values of simulators.
-                    Decision::Reached(_) => last = "not proved".to_owned(),
-                    Decision::Open { because, .. } => {
+                    Answer::Reached { .. } => last = "not proved".to_owned(),
+                    Answer::Disputed { because } => return Ok(self.open(&label, because)),
+                    Answer::Open { because, .. } => {
                         last = because;
                         is_hard = true;
                     }
@@ -411,31 +405,6 @@ impl Job<'_> {
             }
         }
         Ok(self.open(&label, last))
-    }
-
-    /// A proof, if the second solver confirms it.
-    fn certified(
-        &mut self,
-        sides: &Sides,
-        question: &Question,
-        evidence: &Evidence,
-        (label, traffic, basis): (&str, Traffic, Basis),
-    ) -> Result<Step, Error> {
-        let certificate = match sides.certify(question, evidence)? {
-            Ok(certificate) => certificate,
-            Err(flaw) => {
-                let because = format!(
-                    "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
-                );
-                return Ok(self.open(label, because));
-            }
-        };
-        self.steps.push(step(label, "no output differs"));
-        let inputs = match traffic {
-            Traffic::Any => Inputs::All,
-            Traffic::Legal => Inputs::Legal,
-        };
-        Ok(Step::Shown(Shown { basis, inputs, certificate }))
     }
 
     fn open(&mut self, label: &str, because: String) -> Step {
@@ -455,10 +424,10 @@ impl Job<'_> {
         for contents in contents {
             let label = labelled("bounded search", *contents, traffic, sides);
             self.begin(&label);
-            let questions = match reason(sides.questions(*contents, traffic, Aim::Search))? {
+            let questions = match sides.questions(*contents, traffic, Aim::Search) {
                 Ok(questions) => questions,
-                Err(because) => {
-                    self.steps.push(step(&label, because));
+                Err(reason) => {
+                    self.steps.push(step(&label, reason.because_of_yosys()?));
                     continue;
                 }
             };
@@ -467,14 +436,10 @@ impl Job<'_> {
                 (true, Contents::Shared) => DIFFERENCE,
                 (true, Contents::Exact) => DIFFERENCE_WITH_MEMORIES,
             };
-            let ([question, ..], Some(attempt)) =
-                (&questions[..], limited(self.run.deadline, attempt))
-            else {
-                continue;
-            };
+            let [question, ..] = &questions[..] else { continue };
             match sides.ask(question, attempt)? {
-                Decision::Reached(cycles) => {
-                    if let Some(found) = self.confirmed(&cycles, sides)? {
+                Answer::Reached { trace, .. } => {
+                    if let Some(found) = self.confirmed(&trace, sides)? {
                         self.steps.push(step(&label, "a difference"));
                         return Ok(Step::Found(found));
                     }
@@ -483,11 +448,11 @@ impl Job<'_> {
                     self.steps.push(step(&label, result));
                     self.because = format!("the {label} shows {result}");
                 }
-                Decision::Never(_) => {
+                Answer::Never { .. } | Answer::Disputed { .. } => {
                     self.steps.push(step(&label, "no difference"));
                     break;
                 }
-                Decision::Open { cycles, because } => {
+                Answer::Open { cycles, because, .. } => {
                     if traffic == self.widest() || self.illegal.is_some() {
                         self.cycles = self.cycles.max(cycles);
                     }

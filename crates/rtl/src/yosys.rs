@@ -120,6 +120,11 @@ impl YosysSession {
         Self { deadline: Some(deadline), ..self }
     }
 
+    /// The deadline, if there is one.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
     /// The cache of answers.
     pub fn answers(&self) -> &Answers {
         &self.answers

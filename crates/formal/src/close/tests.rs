@@ -1,8 +1,10 @@
 //! Small RTLs by hand: what is reached, what is not, and what only illegal traffic reaches.
 
 use super::*;
+use crate::certificate::{Evidence, certify};
 use crate::monitor::Monitor;
-use crate::portfolio::{EQUIVALENCE, INDUCTION_BASE, INDUCTION_STEP, QUICK_DIFFERENCE};
+use crate::portfolio::{EQUIVALENCE, FIRST_CYCLES, INDUCTION, INDUCTION_STEP, QUICK_DIFFERENCE};
+use cosim_aig::EquivalenceQuery;
 
 /// A module with its points, which are given as kind, details, and the text at which they are; the
 /// offer is `v`.
@@ -57,21 +59,34 @@ fn asserted(body: &str, points: &[(Kind, &str, &str)], fails: [&str; 2]) -> Clos
         assumes: true,
     };
     let observer = Observer { monitor, offers, commands: String::new() };
-    Closure::of(session, points, observer, "clk", reset).unwrap().unwrap()
+    Closure::of(session, points, observer, "clk", reset).unwrap()
+}
+
+/// The answer about points, for any traffic unless another one is given, with shared memories.
+fn answer(
+    closure: &Closure,
+    points: &[usize],
+    (traffic, purpose): (Traffic, Purpose),
+    attempt: Attempt,
+) -> Answer {
+    closure.ask(points, Contents::Shared, traffic, purpose, attempt).unwrap()
+}
+
+/// Whether none of the points is reached, by a proof with a certificate.
+fn is_proved(closure: &Closure, points: &[usize], purpose: Purpose, attempt: Attempt) -> bool {
+    let found = answer(closure, points, (Traffic::Any, purpose), attempt);
+    found.certificate().is_some_and(|certificate| certificate.is_there())
 }
 
 /// Whether a point is reached, or proved unreachable with a certificate; `None` for neither.
 fn is_reached(closure: &Closure, point: usize, traffic: Traffic) -> Option<bool> {
-    let question = |purpose| closure.question(&[point], Contents::Shared, traffic, purpose);
-    let proof = question(Purpose::Proof).unwrap().unwrap();
-    if let Decision::Never(evidence) = closure.ask(&proof, EQUIVALENCE).unwrap() {
-        let checked = closure.certify(&proof, &evidence).unwrap().unwrap();
-        assert!(checked.is_there(), "{checked}");
+    let proof = answer(closure, &[point], (traffic, Purpose::Proof), EQUIVALENCE);
+    if let Some(certificate) = proof.certificate() {
+        assert!(certificate.is_there(), "{certificate}");
         return Some(false);
     }
-    let search = question(Purpose::Search).unwrap().unwrap();
-    match closure.ask(&search, QUICK_DIFFERENCE).unwrap() {
-        Decision::Reached(trace) => {
+    match answer(closure, &[point], (traffic, Purpose::Search), QUICK_DIFFERENCE) {
+        Answer::Reached { trace, .. } => {
             let how = (Contents::Shared, Purpose::Search);
             assert_eq!(closure.reached_by(&[point], how, &trace).unwrap(), [point]);
             Some(true)
@@ -119,9 +134,7 @@ fn a_line_is_reached_or_proved_unreachable() {
         assert_eq!(found, Some(expected), "{what} {at}");
     }
     // Those that nothing reaches have one proof together.
-    let question = closure.question(&[2, 9], Contents::Shared, Traffic::Any, Purpose::Proof);
-    let decision = closure.ask(&question.unwrap().unwrap(), EQUIVALENCE).unwrap();
-    assert!(decision.is_never(), "{decision:?}");
+    assert!(is_proved(&closure, &[2, 9], Purpose::Proof, EQUIVALENCE));
 }
 
 /// An open latch shows its input, and a closed one may hold anything.
@@ -171,19 +184,8 @@ end";
     assert_eq!(closure.instance(place), "one");
     assert_eq!(closure.inside(place, &[0, 1, 2, 3, 4, 5]), [0, 1, 2, 3, 4]);
     assert_eq!(closure.around(place, &[0, 1, 2, 3, 4, 5]), [4, 5]);
-    let is_proved = |point: usize| {
-        let question =
-            closure.question(&[point], Contents::Shared, Traffic::Any, Purpose::Alone(place));
-        let question = question.unwrap().unwrap();
-        match closure.ask(&question, EQUIVALENCE).unwrap() {
-            Decision::Never(evidence) => {
-                assert!(closure.certify(&question, &evidence).unwrap().unwrap().is_there());
-                true
-            }
-            _ => false,
-        }
-    };
-    assert_eq!([0, 1, 2, 3, 4].map(is_proved), [true, false, false, false, false]);
+    let alone = |point| is_proved(&closure, &[point], Purpose::Alone(place), EQUIVALENCE);
+    assert_eq!([0, 1, 2, 3, 4].map(alone), [true, false, false, false, false]);
     let found = [0, 1, 2].map(|point| is_reached(&closure, point, Traffic::Any));
     assert_eq!(found, [Some(false), Some(false), Some(true)]);
 }
@@ -204,15 +206,9 @@ always @* begin z = 0; if (n == 9) z = 1; end";
         let closure = asserted(body, &[(Kind::Branch, "if", "if (n == 9)")], fails);
         let [place] = closure.instances().collect::<Vec<_>>()[..] else { panic!("not one") };
         let proves = |purpose: Purpose| {
-            let question = closure.question(&[0], Contents::Shared, Traffic::Any, purpose).unwrap();
-            let question = question.ok()?;
-            Some(match closure.ask(&question, INDUCTION_STEP).unwrap() {
-                Decision::Never(evidence) => {
-                    assert!(closure.certify(&question, &evidence).unwrap().unwrap().is_there());
-                    true
-                }
-                _ => false,
-            })
+            let answer = answer(&closure, &[0], (Traffic::Any, purpose), INDUCTION_STEP);
+            (answer.because() != Some("there are no assertions"))
+                .then(|| answer.certificate().is_some_and(|certificate| certificate.is_there()))
         };
         [Purpose::Alone(place), Purpose::AloneAssertions(place)].map(proves)
     };
@@ -247,14 +243,15 @@ end";
         for contents in [Contents::Shared, Contents::Exact] {
             for traffic in [Traffic::Any, Traffic::Legal] {
                 for (point, is_reached) in [(0, true), (1, false)] {
-                    let question = closure.question(&[point], contents, traffic, purpose).unwrap();
-                    let Ok(question) = question else {
+                    let found = closure
+                        .ask(&[point], contents, traffic, purpose, QUICK_DIFFERENCE)
+                        .unwrap();
+                    if found.because() == Some("there are no assertions") {
                         assert_eq!(purpose, Purpose::AloneAssertions(place));
                         continue;
-                    };
-                    let found = closure.ask(&question, QUICK_DIFFERENCE).unwrap();
+                    }
                     let what = format!("{purpose:?} {contents:?} {traffic:?}: {found:?}");
-                    assert_eq!(matches!(found, Decision::Reached(_)), is_reached, "{what}");
+                    assert_eq!(matches!(found, Answer::Reached { .. }), is_reached, "{what}");
                 }
             }
         }
@@ -265,8 +262,8 @@ end";
 fn a_proof_that_is_wrong_is_refused() {
     let closure = closure(COUNTER, &[(Kind::Line, "elsif", "if (v && n")]);
     let question = closure.question(&[0], Contents::Shared, Traffic::Any, Purpose::Proof);
-    let question = question.unwrap().unwrap();
-    let checked = closure.certify(&question, &Evidence::Induction).unwrap();
+    let EquivalenceQuery::Open { file, .. } = question.unwrap().query else { panic!("the same") };
+    let checked = certify(&closure.session, "wrong", &file, &Evidence::Induction).unwrap();
     assert!(checked.is_err(), "{checked:?}");
 }
 
@@ -316,7 +313,7 @@ fn a_point_without_a_statement_says_why() {
     for (number, point) in points.iter().enumerate() {
         assert!(closure.without(number).is_some(), "{point:?}");
         let question = closure.question(&[number], Contents::Shared, Traffic::Any, Purpose::Proof);
-        assert!(question.unwrap().is_err());
+        assert!(question.is_err());
     }
 }
 
@@ -370,17 +367,10 @@ fn a_register_that_holds_an_unknown_value_does_not_toggle() {
     let held = closure.held(&[0, 1, 2]);
     assert_eq!(held, [0]);
     assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true), "it may be 1");
-    let question = closure.question(&held, Contents::Shared, Traffic::Any, Purpose::Held);
-    let question = question.unwrap().unwrap();
-    let decision = closure.ask(&question, INDUCTION_BASE).unwrap();
-    assert!(matches!(decision, Decision::Open { .. }), "{decision:?}");
-    let decision = closure.ask(&question, INDUCTION_STEP).unwrap();
-    let Decision::Never(evidence) = decision else { panic!("{decision:?}") };
-    assert!(closure.certify(&question, &evidence).unwrap().unwrap().is_there());
+    assert!(is_proved(&closure, &held, Purpose::Held, INDUCTION));
     // A bit that changes is not proved.
-    let question = closure.question(&[1], Contents::Shared, Traffic::Any, Purpose::Held);
-    let decision = closure.ask(&question.unwrap().unwrap(), INDUCTION_BASE).unwrap();
-    assert!(matches!(decision, Decision::Reached(_)), "{decision:?}");
+    let found = answer(&closure, &[1], (Traffic::Any, Purpose::Held), FIRST_CYCLES);
+    assert!(matches!(found, Answer::Reached { .. }), "{found:?}");
 }
 
 /// While the reset rises, a simulator evaluates logic with the value that registers had before.

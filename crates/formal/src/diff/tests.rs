@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::portfolio::{EQUIVALENCE, ONE_REGISTER, QUICK_DIFFERENCE};
+use cosim_aig::EquivalenceQuery;
 
 /// The ports of all modules.
 const PORTS: &str =
@@ -27,18 +28,23 @@ fn sides(bodies: [&str; 2]) -> Sides {
 
 /// Whether the outputs are proved equal, with a certificate, or differ; `None` for neither.
 fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool> {
-    let question = &sides.questions(contents, traffic, Aim::Proof).unwrap().unwrap()[0];
-    match sides.ask(question, EQUIVALENCE).unwrap() {
-        Decision::Never(evidence) => {
-            let checked = sides.certify(question, &evidence).unwrap().unwrap();
-            assert!(checked.is_there(), "{checked}");
+    let question = &sides.questions(contents, traffic, Aim::Proof).unwrap()[0];
+    match sides.ask(question, EQUIVALENCE).unwrap().certificate() {
+        Some(certificate) => {
+            assert!(certificate.is_there(), "{certificate}");
             Some(true)
         }
-        _ => match sides.ask(question, QUICK_DIFFERENCE).unwrap() {
-            Decision::Reached(_) => Some(false),
+        None => match sides.ask(question, QUICK_DIFFERENCE).unwrap() {
+            Answer::Reached { .. } => Some(false),
             _ => None,
         },
     }
+}
+
+/// Whether a proof of the question has a certificate.
+fn is_certified(sides: &Sides, question: &Question, attempt: Attempt) -> bool {
+    let certificate = sides.ask(question, attempt).unwrap().certificate();
+    certificate.is_some_and(|certificate| certificate.is_there())
 }
 
 #[test]
@@ -120,20 +126,12 @@ fn a_proof_near_a_change_counts_registers_from_reset_on() {
         let is_proved = |new: &str, hops: usize| {
             let sides = sides([&body(0, "v"), new]);
             let questions = sides.questions(Contents::Shared, Traffic::Any, Aim::Near { hops });
-            let question = &questions.unwrap().unwrap()[0];
-            match sides.ask(question, EQUIVALENCE).unwrap() {
-                Decision::Never(evidence) => {
-                    assert!(sides.certify(question, &evidence).unwrap().unwrap().is_there());
-                    true
-                }
-                _ => false,
-            }
+            is_certified(&sides, &questions.unwrap()[0], EQUIVALENCE)
         };
         // Registers of equal names are one, so that nothing is left to prove.
         let alike = body(0, "v").replace("2'd2;", "2'd2 & (w | ~w);");
         let pair = sides([&body(0, "v"), &alike]);
-        let questions =
-            pair.questions(Contents::Shared, Traffic::Any, Aim::Proof).unwrap().unwrap();
+        let questions = pair.questions(Contents::Shared, Traffic::Any, Aim::Proof).unwrap();
         assert_eq!(questions[0].query, EquivalenceQuery::Same, "{edges}");
         let same = body(0, "(v & (w | v))");
         let other = body(0, "(v & w)");
@@ -160,11 +158,7 @@ fn a_register_alone_is_proved_whatever_the_others_do() {
     let is_proved = |new: &str| {
         let sides = sides([&old, new]);
         let questions = sides.questions(Contents::Shared, Traffic::Any, Aim::Alone);
-        questions.unwrap().unwrap().iter().any(|question| {
-            let decision = sides.ask(question, ONE_REGISTER).unwrap();
-            let Decision::Never(evidence) = decision else { return false };
-            sides.certify(question, &evidence).unwrap().unwrap().is_there()
-        })
+        questions.unwrap().iter().any(|question| is_certified(&sides, question, ONE_REGISTER))
     };
     // Above 9 the counter never is.
     assert!(is_proved(&body("n == 4'd12 ? 3 : n + 4'd1", 11)));
@@ -216,7 +210,7 @@ fn memories_with_other_contents_are_not_paired() {
         )
     };
     let sides = sides([&table(0), &table(1)]);
-    assert!(sides.questions(Contents::Shared, Traffic::Any, Aim::Proof).unwrap().is_err());
+    assert!(sides.questions(Contents::Shared, Traffic::Any, Aim::Proof).is_err());
     assert_eq!(is_equal(&sides, Contents::Exact, Traffic::Any), Some(false));
 }
 
@@ -339,11 +333,11 @@ fn outputs_that_always_differ_are_not_proved_equal_by_any_question() {
         for contents in [Contents::Shared, Contents::Exact] {
             for traffic in [Traffic::Any, Traffic::Legal] {
                 for aim in [Aim::Proof, Aim::Near { hops: 1 }, Aim::Alone, Aim::Search] {
-                    for question in sides.questions(contents, traffic, aim).unwrap().unwrap() {
+                    for question in sides.questions(contents, traffic, aim).unwrap() {
                         let found = sides.ask(&question, QUICK_DIFFERENCE).unwrap();
                         let expected = match is_same {
-                            true => !matches!(found, Decision::Reached(_)),
-                            false => matches!(found, Decision::Reached(_)),
+                            true => !matches!(found, Answer::Reached { .. }),
+                            false => matches!(found, Answer::Reached { .. }),
                         };
                         assert!(expected, "{new} {contents:?} {traffic:?} {aim:?}: {found:?}");
                     }

@@ -211,7 +211,7 @@ fn not_shown(stdout: &str, output: &Output) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF};
+    use crate::portfolio::{FIRST_CYCLES, INDUCTION_STEP, LONG_PROOF};
 
     /// The output of an ABC process with this wait status.
     fn ended(code: i32) -> Output {
@@ -277,7 +277,7 @@ mod tests {
         let script = |attempt: Attempt| {
             String::from_utf8(attempt.engine.key(&attempt).pop().unwrap()).unwrap()
         };
-        assert_eq!(script(INDUCTION_BASE), "bmc3 -F 6 -C 20000 -T 10");
+        assert_eq!(script(FIRST_CYCLES), "bmc3 -F 6 -C 20000 -T 10");
         assert_eq!(script(LONG_PROOF), "scorr -w; dc2; pdr -F 200 -C 5000 -T 60 -d");
         let unlimited = Attempt { conflicts: None, seconds: 0.5, ..INDUCTION_STEP };
         assert_eq!(script(unlimited), "ind -F 2 -T 0.5");

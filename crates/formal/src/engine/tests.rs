@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::certificate::{Flaw, certify};
-use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, PAIRS_OF_VALUES, SHORT_PROOF};
+use crate::portfolio::{FIRST_CYCLES, INDUCTION_STEP, LONG_PROOF, PAIRS_OF_VALUES, SHORT_PROOF};
 use cosim_aig::{Aig, EquivalenceQuery, Interface};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::answers::store::Store;
@@ -32,7 +32,7 @@ impl Kept {
 }
 
 fn answer_to(session: &YosysSession, (file, input): (&[u8], &str), engines: Attempt) -> Decision {
-    ask(session, "question", file, &[input.to_owned()], engines).unwrap()
+    decide(session, "question", file, &[input.to_owned()], engines).unwrap().0
 }
 
 #[test]
@@ -40,17 +40,17 @@ fn a_kept_answer_is_the_same_and_writes_no_file() {
     let kept = Kept::new();
     for question in [REACHED, NEVER] {
         let first = kept.session("1");
-        let answer = answer_to(&first, question, INDUCTION_BASE);
+        let answer = answer_to(&first, question, FIRST_CYCLES);
         assert_eq!(first.answers().counts(), [1, 0]);
         let second = kept.session("1");
         // Without its folder, a session that runs ABC fails: the answer must come from the cache.
         fs::remove_dir_all(second.path("")).unwrap();
-        assert_eq!(answer_to(&second, question, INDUCTION_BASE), answer);
+        assert_eq!(answer_to(&second, question, FIRST_CYCLES), answer);
         assert_eq!(second.answers().counts(), [1, 1]);
-        let renamed = answer_to(&second, (question.0, "b"), INDUCTION_BASE);
+        let renamed = answer_to(&second, (question.0, "b"), FIRST_CYCLES);
         assert_eq!(format!("{renamed:?}"), format!("{answer:?}").replace("\"a\"", "\"b\""));
     }
-    assert!(matches!(answer_to(&kept.session("1"), REACHED, INDUCTION_BASE), Decision::Reached(_)));
+    assert!(matches!(answer_to(&kept.session("1"), REACHED, FIRST_CYCLES), Decision::Reached(_)));
 }
 
 /// The third reply is of the cache.
@@ -58,8 +58,8 @@ fn a_kept_answer_is_the_same_and_writes_no_file() {
 fn a_decision_names_its_command_and_its_depth() {
     let kept = Kept::new();
     for (question, attempt, engine, depth) in [
-        (REACHED, INDUCTION_BASE, "ABC bmc3", Some(1)),
-        (NEVER, INDUCTION_BASE, "ABC bmc3", None),
+        (REACHED, FIRST_CYCLES, "ABC bmc3", Some(1)),
+        (NEVER, FIRST_CYCLES, "ABC bmc3", None),
         (NEVER, INDUCTION_STEP, "ABC ind", Some(2)),
         (NEVER, LONG_PROOF, "ABC scorr -w; dc2; pdr", None),
     ] {
@@ -77,7 +77,7 @@ fn a_decision_names_its_command_and_its_depth() {
 #[test]
 fn a_trace_has_a_cycle_after_the_reset_cycle() {
     let at_once: (&[u8], &str) = (b"aig 2 1 1 1 0\n2\n2\n", "a");
-    let answer = answer_to(&Kept::new().session("1"), at_once, INDUCTION_BASE);
+    let answer = answer_to(&Kept::new().session("1"), at_once, FIRST_CYCLES);
     assert_eq!(answer, Decision::Reached(vec![Vec::new()]));
 }
 
@@ -88,7 +88,7 @@ fn a_false_proof_in_the_cache_is_not_certified() {
     let session = kept.session("1");
     let (file, _) = REACHED;
     for (engines, reply, flaw) in [
-        (INDUCTION_BASE, Reply::Never(None), Flaw::Base),
+        (FIRST_CYCLES, Reply::Never(None), Flaw::Base),
         (SHORT_PROOF, Reply::Never(None), Flaw::Base),
         (SHORT_PROOF, Reply::Never(Some(Invariant::default())), Flaw::Safety),
     ] {
@@ -133,7 +133,7 @@ fn a_trace_that_violates_nothing_is_no_counterexample_and_is_not_kept() {
     let seen = |trace: &str| {
         let engine: &'static FixedReply =
             Box::leak(Box::new(FixedReply(Reply::Reached(trace.to_owned()))));
-        let attempt = Attempt { engine, ..INDUCTION_BASE };
+        let attempt = Attempt { engine, ..FIRST_CYCLES };
         answer_to(&kept.session("1"), REACHED, attempt);
         let session = kept.session("1");
         let answer = answer_to(&session, REACHED, attempt);
@@ -166,12 +166,10 @@ fn a_reply_is_kept_without_the_names_of_inputs() {
 #[test]
 fn another_graph_engine_or_version_is_a_new_question() {
     let kept = Kept::new();
-    answer_to(&kept.session("1"), REACHED, INDUCTION_BASE);
-    for (version, question, engines) in [
-        ("1", NEVER, INDUCTION_BASE),
-        ("1", REACHED, INDUCTION_STEP),
-        ("2", REACHED, INDUCTION_BASE),
-    ] {
+    answer_to(&kept.session("1"), REACHED, FIRST_CYCLES);
+    for (version, question, engines) in
+        [("1", NEVER, FIRST_CYCLES), ("1", REACHED, INDUCTION_STEP), ("2", REACHED, FIRST_CYCLES)]
+    {
         let session = kept.session(version);
         answer_to(&session, question, engines);
         assert_eq!(session.answers().counts(), [1, 0], "{version} {engines:?}");
@@ -182,8 +180,8 @@ fn another_graph_engine_or_version_is_a_new_question() {
 #[test]
 fn an_answer_that_a_limit_of_time_may_have_ended_is_not_kept() {
     for (engines, is_kept) in [
-        (Attempt { frames: 1, conflicts: None, ..INDUCTION_BASE }, true),
-        (Attempt { frames: 1, conflicts: None, seconds: 0.000_001, ..INDUCTION_BASE }, false),
+        (Attempt { frames: 1, conflicts: None, ..FIRST_CYCLES }, true),
+        (Attempt { frames: 1, conflicts: None, seconds: 0.000_001, ..FIRST_CYCLES }, false),
     ] {
         let kept = Kept::new();
         let answers = [(); 2].map(|()| {
@@ -199,7 +197,7 @@ fn an_answer_that_a_limit_of_time_may_have_ended_is_not_kept() {
 #[test]
 fn a_damaged_answer_is_ignored_and_replaced() {
     let kept = Kept::new();
-    let answer = answer_to(&kept.session("1"), REACHED, INDUCTION_BASE);
+    let answer = answer_to(&kept.session("1"), REACHED, FIRST_CYCLES);
     for entry in walkdir::WalkDir::new(kept.folder.path()) {
         let path = entry.unwrap().into_path();
         if path.is_file() {
@@ -208,7 +206,7 @@ fn a_damaged_answer_is_ignored_and_replaced() {
     }
     for found in [0, 1] {
         let session = kept.session("1");
-        assert_eq!(answer_to(&session, REACHED, INDUCTION_BASE), answer);
+        assert_eq!(answer_to(&session, REACHED, FIRST_CYCLES), answer);
         assert_eq!(session.answers().counts(), [1, found]);
     }
 }
@@ -264,7 +262,7 @@ fn states_of_small_networks_are_a_certified_invariant() {
     ] {
         let file = network_of(&session, &body);
         let inputs = vec![String::new(); 17];
-        match ask(&session, "states", &file, &inputs, PAIRS_OF_VALUES).unwrap() {
+        match decide(&session, "states", &file, &inputs, PAIRS_OF_VALUES).unwrap().0 {
             Decision::Never(evidence) => {
                 assert_eq!(expected, "", "{body}");
                 let checked = certify(&session, "states", &file, &evidence).unwrap().unwrap();
@@ -293,8 +291,8 @@ fn an_output_that_always_differs_is_reached_by_every_question() {
     let is_reached = |query: EquivalenceQuery| match query {
         EquivalenceQuery::Same => false,
         EquivalenceQuery::Open { file, inputs } => {
-            let found = ask(&session, "question", &file, &inputs, INDUCTION_BASE).unwrap();
-            matches!(found, Decision::Reached(_))
+            let found = decide(&session, "question", &file, &inputs, FIRST_CYCLES).unwrap();
+            matches!(found, (Decision::Reached(_), _))
         }
     };
     let interface = Interface {

@@ -1,13 +1,11 @@
 //! Runs engines on one property, cheap ones first.
 
 use super::{Assumption, Kind, Memories, OFFER, ProofOutcome, PropertyStatus, Prover};
-use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::engine::{Decider, Decision, decide};
-use crate::portfolio::{
-    Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
-    WORD_BASE, WORD_STEP,
-};
-use cosim_aig::{Aig, EquivalenceQuery, Interface, Reads};
+use crate::answer::{Answer, Question};
+use crate::certificate::Certificate;
+use crate::engine::Decider;
+use crate::portfolio::{Attempt, INDUCTION, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF, WORD};
+use cosim_aig::{Aig, Interface, Reads};
 use cosim_base::error::{Error, codes};
 
 /// Runs the remaining engines, with each assumption in turn until one proves the property. Without
@@ -16,7 +14,7 @@ pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Decided, Error> {
     let mut found = not_checked();
     for mut query in all {
         query.run(&query.engines())?;
-        found = query.certified()?;
+        found = query.decided();
         if query.is_proved() {
             break;
         }
@@ -36,11 +34,8 @@ pub(super) fn not_checked() -> Decided {
 pub(super) struct Query<'a> {
     builder: QueryBuilder<'a>,
     assumed: Assumption,
-    question: EquivalenceQuery,
-    answer: Decision,
-    decider: Decider,
-    /// Whether the proof uses the invariants.
-    is_given: bool,
+    question: Question,
+    answer: Answer,
 }
 
 impl<'a> Query<'a> {
@@ -50,16 +45,8 @@ impl<'a> Query<'a> {
         assumed: Assumption,
     ) -> Result<Option<Self>, Error> {
         let question = builder.question(of(assumed))?;
-        Ok(question.map(|question| {
-            let answer = match &question {
-                EquivalenceQuery::Same => Decision::Never(Evidence::Induction),
-                EquivalenceQuery::Open { .. } => {
-                    Decision::Open { cycles: None, because: "not checked".to_owned() }
-                }
-            };
-            let decider = Decider::structure();
-            Self { builder, assumed, question, answer, decider, is_given: false }
-        }))
+        let answer = Answer::open("not checked");
+        Ok(question.map(|question| Self { builder, assumed, question, answer }))
     }
 
     /// Runs the induction; `None` if the network cannot express the query.
@@ -68,21 +55,11 @@ impl<'a> Query<'a> {
         assumed: Assumption,
     ) -> Result<Option<Self>, Error> {
         let Some(mut query) = Self::new(builder, assumed)? else { return Ok(None) };
-        query.run(&[INDUCTION_BASE])?;
-        if query.is_proved() {
-            return Ok(Some(query));
-        }
-        let mut step = match query.answer.is_base() {
-            true => builder.step(of(assumed))?,
-            false => None,
-        };
-        if step.is_none() {
-            step = builder.holds_given_invariants(assumed)?;
-            query.is_given = step.is_some();
-        }
-        if let Some(decider) = step {
-            query.answer = Decision::Never(Evidence::Induction);
-            query.decider = decider;
+        query.run(&[INDUCTION])?;
+        if !query.is_proved()
+            && let Some(proved) = builder.given_invariants(assumed)?
+        {
+            query.answer = proved;
         }
         Ok(Some(query))
     }
@@ -90,7 +67,7 @@ impl<'a> Query<'a> {
     /// Runs a quick search for a violation.
     pub(super) fn quick_search(&mut self) -> Result<Decided, Error> {
         self.run(&[QUICK_SEARCH])?;
-        Ok(self.found())
+        Ok(self.decided())
     }
 
     /// Runs a quick search on another network of the same RTL.
@@ -120,21 +97,15 @@ impl<'a> Query<'a> {
 
     /// Runs attempts until one decides. Keeps the largest bound of undecided ones.
     pub(super) fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
-        let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
         for attempt in attempts {
-            if let Decision::Open { cycles: before, .. } = &self.answer {
-                let (mut answer, decider) =
-                    self.builder.run(of(self.assumed), file, inputs, *attempt)?;
-                let mut is_best = true;
-                if let Decision::Open { cycles, .. } = &mut answer {
-                    is_best = *cycles > *before;
-                    *cycles = (*cycles).max(*before);
-                }
-                if is_best {
-                    self.decider = decider;
-                }
-                self.answer = answer;
+            let Answer::Open { cycles: before, by: known, .. } = &self.answer else { break };
+            let mut answer = self.question.ask(&self.builder.prover.session, *attempt)?;
+            if let Answer::Open { cycles, by, .. } = &mut answer
+                && *cycles <= *before
+            {
+                (*cycles, *by) = (*before, known.clone());
             }
+            self.answer = answer;
         }
         Ok(())
     }
@@ -144,43 +115,28 @@ impl<'a> Query<'a> {
         self.answer.is_never()
     }
 
-    /// The outcome, with the certificate of a proof.
-    pub(super) fn certified(&self) -> Result<Decided, Error> {
+    /// The outcome.
+    pub(super) fn decided(&self) -> Decided {
         let (assumed, memories) = (self.assumed, self.builder.memories);
-        let Decision::Never(evidence) = &self.answer else { return Ok(self.found()) };
-        let checked = match (&self.question, self.is_given) {
-            (_, true) => self.builder.certified_given_invariants(assumed)?,
-            (EquivalenceQuery::Same, false) => Ok(Certificate::Structure),
-            (EquivalenceQuery::Open { file, .. }, false) => {
-                self.builder.certified(of(assumed), file, evidence)?
+        match self.answer.clone() {
+            Answer::Never { certificate, by } => {
+                let proved = PropertyStatus::of_proof(assumed, memories, certificate);
+                (ProofOutcome::PropertyStatus(proved), Some(by))
             }
-        };
-        let status = match checked {
-            Ok(certificate) => PropertyStatus::of_proof(assumed, memories, certificate),
-            Err(flaw) => PropertyStatus::Disputed {
-                because: format!(
-                    "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
-                ),
-            },
-        };
-        Ok((ProofOutcome::PropertyStatus(status), Some(self.decider.clone())))
-    }
-
-    /// The outcome without a proof.
-    fn found(&self) -> Decided {
-        let (assumed, memories) = (self.assumed, self.builder.memories);
-        let outcome = match &self.answer {
-            Decision::Never(_) => ProofOutcome::not_checked(),
-            Decision::Reached(cycles) => ProofOutcome::Broken { cycles: cycles.clone(), memories },
-            Decision::Open { cycles: Some(cycles), .. } => {
-                ProofOutcome::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
+            Answer::Reached { trace, by } => {
+                (ProofOutcome::Broken { cycles: trace, memories }, Some(by))
             }
-            Decision::Open { cycles: None, because } => {
-                ProofOutcome::PropertyStatus(PropertyStatus::Open { because: because.clone() })
+            Answer::Open { cycles, because, by } => {
+                let status = match cycles {
+                    Some(cycles) => PropertyStatus::Bounded { cycles, assumed },
+                    None => PropertyStatus::Open { because },
+                };
+                (ProofOutcome::PropertyStatus(status), by)
             }
-        };
-        let is_decided = !matches!(self.answer, Decision::Open { cycles: None, .. });
-        (outcome, is_decided.then(|| self.decider.clone()))
+            Answer::Disputed { because } => {
+                (ProofOutcome::PropertyStatus(PropertyStatus::Disputed { because }), None)
+            }
+        }
     }
 }
 
@@ -222,18 +178,9 @@ impl QueryBuilder<'_> {
         }
         for assumed in self.prover.assumptions() {
             let Some(mut query) = Query::new(self, *assumed)? else { return Ok(None) };
-            query.run(&[WORD_BASE])?;
-            if query.answer.is_base()
-                && let EquivalenceQuery::Open { file, inputs } = &query.question
-            {
-                let (answer, decider) = self.run(of(*assumed), file, inputs, WORD_STEP)?;
-                if answer.is_never() {
-                    query.answer = Decision::Never(Evidence::Induction);
-                    query.decider = decider;
-                }
-            }
+            query.run(&[WORD])?;
             if query.is_proved() {
-                return query.certified().map(Some);
+                return Ok(Some(query.decided()));
             }
         }
         Ok(None)
@@ -247,93 +194,48 @@ impl QueryBuilder<'_> {
 
     /// Whether the output can be 1; `None` if the property reads more of the memories than one
     /// followed word.
-    pub(super) fn question(&self, of: &str) -> Result<Option<EquivalenceQuery>, Error> {
+    pub(super) fn question(&self, of: &str) -> Result<Option<Question>, Error> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
-        if let Some(x_freedom) = &self.prover.x_freedom {
-            let illegal = (of == self::of(Assumption::OffersStay)).then_some(OFFER);
-            let alone = [self.property];
-            let group = if self.group.is_empty() { &alone } else { self.group };
-            let unknowns = x_freedom.unknowns(group);
-            let words = self.memories.unknown_words(&self.prover.candidates, self.is_alone);
-            return Ok(self.aig.unknown(&interface, &unknowns, words, illegal));
-        }
-        match self.aig.property(&interface, &output, reads) {
-            None if reads != Reads::Word => Err(Error::Environment(
+        let query = match &self.prover.x_freedom {
+            Some(x_freedom) => {
+                let illegal = (of == self::of(Assumption::OffersStay)).then_some(OFFER);
+                let alone = [self.property];
+                let group = if self.group.is_empty() { &alone } else { self.group };
+                let unknowns = x_freedom.unknowns(group);
+                let words = self.memories.unknown_words(&self.prover.candidates, self.is_alone);
+                self.aig.unknown(&interface, &unknowns, words, illegal)
+            }
+            None => self.aig.property(&interface, &output, reads),
+        };
+        if query.is_none() && self.prover.x_freedom.is_none() && reads != Reads::Word {
+            return Err(Error::Environment(
                 codes::NETLIST_NOT_UNDERSTOOD,
                 format!("Yosys's graph has no output {output}"),
-            )),
-            question => Ok(question),
+            ));
         }
+        let name = format!("{output}-{:?}", self.memories);
+        Ok(query.map(|query| Question { name, query }))
     }
 
-    pub(super) fn run(
-        &self,
-        of: &str,
-        file: &[u8],
-        inputs: &[String],
-        attempt: Attempt,
-    ) -> Result<(Decision, Decider), Error> {
-        let name = format!("{}-{:?}", self.output(of), self.memories);
-        decide(&self.prover.session, &name, file, inputs, attempt)
-    }
-
-    /// Whether induction under the invariants proves the property. The invariants must be proved
+    /// An induction under the invariants, if it proves the property. The invariants must be proved
     /// under no more than `assumed`.
-    pub(super) fn holds_given_invariants(
-        &self,
-        assumed: Assumption,
-    ) -> Result<Option<Decider>, Error> {
+    pub(super) fn given_invariants(&self, assumed: Assumption) -> Result<Option<Answer>, Error> {
         if self.prover.properties[self.property].kind == Kind::Always {
             return Ok(None);
         }
-        if self.prover.invariants()?.is_none_or(|known| known.assumed > assumed) {
+        let known = self.prover.invariants()?.filter(|known| known.assumed <= assumed);
+        let (Some(known), Some(question)) = (known, self.question(given(assumed))?) else {
             return Ok(None);
+        };
+        let mut answer = question.ask(&self.prover.session, INDUCTION)?;
+        if let Answer::Never { certificate, .. } = &mut answer
+            && certificate.is_there()
+            && !known.are_certified
+        {
+            *certificate = Certificate::nothing("it relies on an invariant without a certificate");
         }
-        let of = given(assumed);
-        let is_base = match self.question(of)? {
-            Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.run(of, &file, &inputs, INDUCTION_BASE)?.0.is_base()
-            }
-            question => question.is_some(),
-        };
-        if is_base { self.step(of) } else { Ok(None) }
-    }
-
-    /// Checks a proof of the output with the second solver.
-    fn certified(&self, of: &str, file: &[u8], evidence: &Evidence) -> Result<Checked, Error> {
-        let name = format!("{}-{:?}", self.output(of), self.memories);
-        certify(&self.prover.session, &name, file, evidence)
-    }
-
-    /// Checks a proof that uses the invariants. It counts only if theirs are certified.
-    fn certified_given_invariants(&self, assumed: Assumption) -> Result<Checked, Error> {
-        let of = given(assumed);
-        let checked = match self.question(of)? {
-            Some(EquivalenceQuery::Open { file, .. }) => {
-                self.certified(of, &file, &Evidence::Induction)?
-            }
-            _ => Ok(Certificate::Structure),
-        };
-        let is_certified = self.prover.invariants()?.is_some_and(|known| known.are_certified);
-        Ok(checked.map(|certificate| match certificate {
-            _ if is_certified => certificate,
-            missing @ Certificate::Nothing { .. } => missing,
-            _ => Certificate::nothing("it relies on an invariant without a certificate"),
-        }))
-    }
-
-    /// What decided the induction step, if it succeeds. A failure refutes nothing: its initial
-    /// state may be unreachable.
-    pub(super) fn step(&self, of: &str) -> Result<Option<Decider>, Error> {
-        Ok(match self.question(of)? {
-            None => None,
-            Some(EquivalenceQuery::Same) => Some(Decider::structure()),
-            Some(EquivalenceQuery::Open { file, inputs }) => {
-                let (answer, decider) = self.run(of, &file, &inputs, INDUCTION_STEP)?;
-                answer.is_never().then_some(decider)
-            }
-        })
+        Ok(Some(answer).filter(Answer::is_never))
     }
 }

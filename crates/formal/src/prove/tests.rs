@@ -1,7 +1,9 @@
 //! Proofs of small RTLs.
 
 use super::*;
+use crate::answer::Answer;
 use crate::assertions::Signal;
+use crate::portfolio::FIRST_CYCLES;
 use cosim_harness::harness::{KnownDeadlock, Progress, Properties};
 use cosim_rtl::yosys::verilog;
 
@@ -86,7 +88,7 @@ impl Subject<'_> {
         let monitor = Monitor { text, state: None, signals, properties, assumes };
         let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
         let kind = (false, UndefinedBits::Zero);
-        Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
+        Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap()
     }
 }
 
@@ -244,14 +246,9 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
         {
             let builder = QueryBuilder { property, memories, aig, ..builder_of(&prover) };
             for of in ["bad", "legal", "known", "given"] {
-                let EquivalenceQuery::Open { file, inputs } =
-                    builder.question(of).unwrap().unwrap()
-                else {
-                    assert!(!is_false, "{property} {memories:?} {of}");
-                    continue;
-                };
-                let (found, _) = builder.run(of, &file, &inputs, INDUCTION_BASE).unwrap();
-                let is_reached = matches!(found, crate::engine::Decision::Reached(_));
+                let question = builder.question(of).unwrap().unwrap();
+                let found = question.ask(&prover.session, FIRST_CYCLES).unwrap();
+                let is_reached = matches!(found, Answer::Reached { .. });
                 assert_eq!(is_reached, is_false, "{property} {memories:?} {of}: {found:?}");
             }
         }
@@ -272,17 +269,18 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
     let prover = Subject { more: far, assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
     let builder = || builder_of(&prover);
-    assert_eq!(builder().step("legal").unwrap(), None);
     let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
-    for of in ["given", "known"] {
-        assert_eq!(builder().step(of).unwrap().as_ref(), Some(&decider));
+    for (of, expected) in [("legal", false), ("given", true), ("known", true)] {
+        let question = builder().question(of).unwrap().unwrap();
+        let answer = question.ask(&prover.session, INDUCTION).unwrap();
+        assert_eq!(answer.is_never(), expected, "{of}: {answer:?}");
     }
     // The invariant needs no assumption, so the property needs none.
     let known = prover.invariants().unwrap().unwrap();
     assert_eq!((known.assumed, known.are_certified), (Assumption::Nothing, true));
     for assumed in [Assumption::Nothing, Assumption::OffersStay] {
         let query = Query::by_induction(builder(), assumed).unwrap().unwrap();
-        let (outcome, by) = query.certified().unwrap();
+        let (outcome, by) = query.decided();
         assert!(is_proved(&outcome, assumed) && by.as_ref() == Some(&decider), "{by:?}");
     }
 }
@@ -296,8 +294,8 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     let prover = Subject { more: far, assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
     assert_eq!(prover.invariants().unwrap().unwrap().assumed, Assumption::OffersStay);
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
-        let by = builder_of(&prover).holds_given_invariants(assumed).unwrap();
-        assert_eq!(by.is_some(), is_proved, "{assumed:?}");
+        let answer = builder_of(&prover).given_invariants(assumed).unwrap();
+        assert_eq!(answer.is_some(), is_proved, "{assumed:?}");
     }
 }
 
@@ -435,7 +433,7 @@ fn x_prover(body: &str, outputs: Vec<Governed>) -> Prover {
 }
 
 /// As [`x_prover`]; the error says why nothing can be proved.
-fn x_provable(body: &str, outputs: Vec<Governed>) -> Result<Prover, String> {
+fn x_provable(body: &str, outputs: Vec<Governed>) -> Result<Prover, Undecidable> {
     const PINS: &str = "input clk, input rst, input v, input [3:0] p, input [16:0] a, input e, \
                         output [3:0] y, output on, output r";
     let session = Prover::session(
@@ -454,8 +452,8 @@ fn x_provable(body: &str, outputs: Vec<Governed>) -> Result<Prover, String> {
     let properties = x_freedom.properties();
     let monitor = Monitor { text, state: None, signals: Vec::new(), properties, assumes: true };
     let kind = (false, UndefinedBits::Free);
-    let prover = Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap();
-    Ok(Prover { x_freedom: Some(x_freedom), ..prover? })
+    let prover = Prover::of(session, kind, monitor, "clk", Some(("rst", true)))?;
+    Ok(Prover { x_freedom: Some(x_freedom), ..prover })
 }
 
 #[test]
@@ -688,13 +686,8 @@ fn an_output_that_is_always_unknown_is_refuted_under_all_assumptions() {
                 let Some(question) = builder.question(of).unwrap() else {
                     panic!("{memories:?} {of}");
                 };
-                let is_reached = match question {
-                    EquivalenceQuery::Same => false,
-                    EquivalenceQuery::Open { file, inputs } => {
-                        let (found, _) = builder.run(of, &file, &inputs, INDUCTION_BASE).unwrap();
-                        matches!(found, crate::engine::Decision::Reached(_))
-                    }
-                };
+                let found = question.ask(&prover.session, FIRST_CYCLES).unwrap();
+                let is_reached = matches!(found, Answer::Reached { .. });
                 // What may be unknown in a word is no register that the reset sets.
                 assert_eq!(is_reached, is_false, "{property} {memories:?} {of} {is_alone}");
             }

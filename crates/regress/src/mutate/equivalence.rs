@@ -7,12 +7,12 @@ use cosim_aig::{Aig, CutMemory, EquivalenceQuery, Interface};
 use cosim_base::error::{Error, codes};
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::program;
+use cosim_formal::answer::{Answer, Question, Undecidable};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
-use cosim_formal::certificate::{Certificate, certify};
+use cosim_formal::certificate::Certificate;
 use cosim_formal::cut::{Cut, cut, followed, unjudged};
-use cosim_formal::engine::{Decision, ask};
 use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
-use cosim_formal::invariants::held;
+use cosim_formal::invariants::holds;
 use cosim_formal::judge::doubt;
 use cosim_formal::monitor::{MONITOR, Monitor, TOP};
 use cosim_formal::portfolio::{
@@ -21,7 +21,6 @@ use cosim_formal::portfolio::{
 };
 use cosim_formats::mutation::Mutation;
 use cosim_harness::harness::{BlockInfo, WordAbstraction};
-use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -37,28 +36,6 @@ const SELECT: &str = "cosim_select";
 const NEVER: &str = "cosim_never_";
 /// Distances in register stages from the mutation that the local proof tries.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
-
-/// The result of an equivalence check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EquivalenceVerdict {
-    /// No input makes a difference, by a proof with this certificate.
-    Equivalent(Certificate),
-    /// A counterexample, exact except for the contents of memories: the names of the bits that are
-    /// 1 in each cycle after reset.
-    Differs(Vec<Vec<String>>),
-    /// Undecided, with the reason.
-    Open(String),
-}
-
-impl EquivalenceVerdict {
-    /// The certificate of a proof.
-    fn certificate(self) -> Option<Certificate> {
-        match self {
-            Self::Equivalent(certificate) => Some(certificate),
-            Self::Differs(_) | Self::Open(_) => None,
-        }
-    }
-}
 
 /// An RTL with mutations, prepared for equivalence checks. Several threads may share it.
 #[derive(Debug)]
@@ -86,18 +63,15 @@ impl<'a> EquivalenceChecker<'a> {
     /// Reads the RTL with these mutations.
     ///
     /// # Errors
-    /// [`Error`] if Yosys fails. The inner error is the reason why the RTL cannot be checked.
-    pub fn new(
-        info: &'static BlockInfo,
-        mutants: &'a Mutants,
-    ) -> Result<Result<Self, String>, Error> {
+    /// [`Undecidable`]: the RTL cannot be checked, or Yosys fails.
+    pub fn new(info: &'static BlockInfo, mutants: &'a Mutants) -> Result<Self, Undecidable> {
         let Mutants { session, parameters, mutations } = mutants;
         // In the network all registers would change together.
         if !info.clocks.is_empty() {
-            return Ok(Err("the block has several clocks".to_owned()));
+            return Err("the block has several clocks".into());
         }
         if let Some(because) = session.doubt()? {
-            return Ok(Err(because));
+            return Err(because.into());
         }
         let assertions = Assertions::read(session, info, parameters)?;
         let monitor = |bits| {
@@ -108,10 +82,7 @@ impl<'a> EquivalenceChecker<'a> {
         let checker =
             Self::of(session, mutations, assertions.as_ref(), monitor, info.rtl.clock, reset)?;
         let word_abstractions = program::facts(info, parameters)?.properties.word_abstractions;
-        Ok(match checker {
-            Ok(checker) => Ok(checker.with_word_abstractions(&word_abstractions)?),
-            Err(because) => Err(because),
-        })
+        Ok(checker.with_word_abstractions(&word_abstractions)?)
     }
 
     /// Adds the abstractions of memory words.
@@ -150,7 +121,7 @@ impl<'a> EquivalenceChecker<'a> {
         monitor: impl Fn(u32) -> Result<Option<Monitor>, Error>,
         clock: &str,
         reset: Option<(&'static str, bool)>,
-    ) -> Result<Result<Self, String>, Error> {
+    ) -> Result<Self, Undecidable> {
         let [flat, cut_open] = FILES;
         let base = session.text(BASE)?;
         let unjudged = unjudged(&base);
@@ -190,17 +161,12 @@ impl<'a> EquivalenceChecker<'a> {
         }
         script += &format!("async2sync\nopt_clean\nwrite_rtlil {flat}\n");
         session.script(&script)?;
-        let Cut { text, memories } = match cut(&session.text(flat)?, clock) {
-            Ok(cut) => cut,
-            Err(Unknown(what)) => return Ok(Err(what)),
-        };
+        let Cut { text, memories } = cut(&session.text(flat)?, clock)?;
         session.write(cut_open, &text)?;
         let Graph { text, words } = graph(session, cut_open)?;
-        let Some(aig) = Aig::parse(&text) else {
-            return Ok(Err("its network has a combinational loop".to_owned()));
-        };
+        let aig = Aig::parse(&text).ok_or("its network has a combinational loop")?;
         let aig = aig.with_words(&words);
-        Ok(Ok(Self {
+        Ok(Self {
             session,
             aig,
             reset,
@@ -211,7 +177,7 @@ impl<'a> EquivalenceChecker<'a> {
             word_abstractions: BTreeMap::new(),
             memories,
             whole: Mutex::default(),
-        }))
+        })
     }
 
     /// Why no proof counts, if Verilator's model of the unmodified RTL did something else in these
@@ -236,11 +202,7 @@ impl<'a> EquivalenceChecker<'a> {
     /// Whether a cheap proof with a certificate shows that the property at a place holds on the
     /// unmodified RTL.
     pub fn holds(&self, place: u32) -> Result<bool, Error> {
-        let (interface, output) = (self.interface(false), never(place));
-        let Some(held) = held(self.session, &self.aig, &interface, &output)? else {
-            return Ok(false);
-        };
-        Ok(held.certify(self.session, &output)?.is_ok_and(|certificate| certificate.is_there()))
+        holds(self.session, &self.aig, &self.interface(false), &never(place))
     }
 
     /// Why a mutant cannot be checked, or `None` if it can.
@@ -249,12 +211,10 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Checks for structural equality. Returns `None` if that decides nothing.
-    pub fn at_once(&self, id: u32) -> Option<EquivalenceVerdict> {
+    pub fn at_once(&self, id: u32) -> Option<Certificate> {
         let value = *self.selected.get(&id)?;
-        match self.question(value, &self.aig, false) {
-            EquivalenceQuery::Same => Some(EquivalenceVerdict::Equivalent(Certificate::Structure)),
-            EquivalenceQuery::Open { .. } => None,
-        }
+        let is_same = self.question(value, &self.aig, false) == EquivalenceQuery::Same;
+        is_same.then_some(Certificate::Structure)
     }
 
     /// Tries cheap equivalence proofs. Memory contents are free.
@@ -273,12 +233,12 @@ impl<'a> EquivalenceChecker<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(None) };
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
-            match self.answer(&format!("near-{id}"), &question, attempt)? {
-                EquivalenceVerdict::Equivalent(certificate) => return Ok(Some(certificate)),
+            match self.answer(&format!("near-{id}"), question, attempt)? {
+                Answer::Never { certificate, .. } => return Ok(Some(certificate)),
                 // Differences may still stop at a larger distance.
-                EquivalenceVerdict::Differs(_) => {}
+                Answer::Reached { .. } => {}
                 // A larger distance makes the proof harder.
-                EquivalenceVerdict::Open(_) => break,
+                Answer::Open { .. } | Answer::Disputed { .. } => break,
             }
         }
         Ok(None)
@@ -315,7 +275,7 @@ impl<'a> EquivalenceChecker<'a> {
         let interface = self.interface(false);
         let question = self.aig.by_word(&interface, *value, &self.word_abstractions, hops);
         let Some(question) = question else { return Ok(None) };
-        Ok(self.answer(&format!("word-{id}"), &question, attempt)?.certificate())
+        Ok(self.answer(&format!("word-{id}"), question, attempt)?.certificate())
     }
 
     /// A proof that differences reach a single register only.
@@ -323,10 +283,10 @@ impl<'a> EquivalenceChecker<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(None) };
         for question in self.aig.alone(&self.interface(false), *value) {
             for attempt in [ONE_REGISTER, PAIRS_OF_VALUES] {
-                match self.answer(&format!("alone-{id}"), &question, attempt)? {
-                    EquivalenceVerdict::Equivalent(certificate) => return Ok(Some(certificate)),
-                    EquivalenceVerdict::Differs(_) => break,
-                    EquivalenceVerdict::Open(_) => {}
+                match self.answer(&format!("alone-{id}"), question.clone(), attempt)? {
+                    Answer::Never { certificate, .. } => return Ok(Some(certificate)),
+                    Answer::Reached { .. } => break,
+                    Answer::Open { .. } | Answer::Disputed { .. } => {}
                 }
             }
         }
@@ -338,20 +298,19 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Runs the full equivalence check. Memory contents are free.
-    pub fn rule(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
+    pub fn rule(&self, id: u32) -> Result<Answer, Error> {
         let found = self.decide(id, &self.aig, false, DIFFERENCE)?;
-        let EquivalenceVerdict::Open(because) = &found else { return Ok(found) };
-        Ok(match self.decide(id, &self.aig, false, EQUIVALENCE)? {
-            EquivalenceVerdict::Open(more) if more != *because => {
-                open(format!("{because}; {more}"))
-            }
-            EquivalenceVerdict::Open(_) => open(because),
-            shown => shown,
+        let Some(because) = found.because() else { return Ok(found) };
+        let last = self.decide(id, &self.aig, false, EQUIVALENCE)?;
+        Ok(match last.because() {
+            Some(more) if more != because => Answer::open(format!("{because}; {more}")),
+            Some(_) => found,
+            None => last,
         })
     }
 
     /// Searches briefly for a difference, with free or exact memories. Proves nothing.
-    pub fn glance(&self, id: u32, with_memories: bool) -> Result<EquivalenceVerdict, Error> {
+    pub fn glance(&self, id: u32, with_memories: bool) -> Result<Answer, Error> {
         match with_memories {
             false => self.decide(id, &self.aig, false, QUICK_DIFFERENCE),
             true => self.with_memories(id, QUICK_DIFFERENCE),
@@ -359,20 +318,22 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Searches for a difference with exact memories, which become many registers. Proves nothing.
-    pub fn search(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
+    pub fn search(&self, id: u32) -> Result<Answer, Error> {
         self.with_memories(id, DIFFERENCE_WITH_MEMORIES)
     }
 
-    fn with_memories(&self, id: u32, attempt: Attempt) -> Result<EquivalenceVerdict, Error> {
+    fn with_memories(&self, id: u32, attempt: Attempt) -> Result<Answer, Error> {
         let aig = match self.whole()? {
             Ok(aig) => aig,
-            Err(because) => return Ok(open(because)),
+            Err(because) => return Ok(Answer::open(because)),
         };
         Ok(match self.decide(id, &aig, true, attempt)? {
             // Such a proof holds only for certain initial memory contents.
-            EquivalenceVerdict::Equivalent(_) => open("with exact memories nothing differs"),
-            EquivalenceVerdict::Open(because) => open(format!("with exact memories: {because}")),
-            differs @ EquivalenceVerdict::Differs(_) => differs,
+            Answer::Never { .. } => Answer::open("with exact memories nothing differs"),
+            Answer::Open { because, .. } | Answer::Disputed { because } => {
+                Answer::open(format!("with exact memories: {because}"))
+            }
+            differs @ Answer::Reached { .. } => differs,
         })
     }
 
@@ -417,52 +378,28 @@ impl<'a> EquivalenceChecker<'a> {
         }
     }
 
-    fn decide(
-        &self,
-        id: u32,
-        aig: &Aig,
-        filled: bool,
-        attempt: Attempt,
-    ) -> Result<EquivalenceVerdict, Error> {
+    fn decide(&self, id: u32, aig: &Aig, filled: bool, attempt: Attempt) -> Result<Answer, Error> {
         let Some(value) = self.selected.get(&id) else {
-            return Ok(open(self.apart(id).unwrap_or(
-                "the equivalence checker does not include this \
-                 mutation",
-            )));
+            let absent = "the equivalence checker does not include this mutation";
+            return Ok(Answer::open(self.apart(id).unwrap_or(absent)));
         };
-        self.answer(&format!("question-{id}"), &self.question(*value, aig, filled), attempt)
+        self.answer(&format!("question-{id}"), self.question(*value, aig, filled), attempt)
     }
 
-    /// Runs an engine on a question. The second solver checks its proof. `name` names files.
+    /// Runs an engine on a question. `name` names files.
     fn answer(
         &self,
         name: &str,
-        question: &EquivalenceQuery,
+        query: EquivalenceQuery,
         attempt: Attempt,
-    ) -> Result<EquivalenceVerdict, Error> {
-        let EquivalenceQuery::Open { file, inputs } = question else {
-            return Ok(EquivalenceVerdict::Equivalent(Certificate::Structure));
-        };
-        Ok(match ask(self.session, name, file, inputs, attempt)? {
-            Decision::Never(evidence) => match certify(self.session, name, file, &evidence)? {
-                Ok(certificate) => EquivalenceVerdict::Equivalent(certificate),
-                Err(flaw) => open(format!(
-                    "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
-                )),
-            },
-            Decision::Reached(cycles) => EquivalenceVerdict::Differs(cycles),
-            Decision::Open { because, .. } => EquivalenceVerdict::Open(because),
-        })
+    ) -> Result<Answer, Error> {
+        Question { name: name.to_owned(), query }.ask(self.session, attempt)
     }
 }
 
 /// The output that signals a violation of the property at a place.
 fn never(place: u32) -> String {
     format!("{NEVER}{place}")
-}
-
-fn open(because: impl Into<String>) -> EquivalenceVerdict {
-    EquivalenceVerdict::Open(because.into())
 }
 
 #[cfg(test)]

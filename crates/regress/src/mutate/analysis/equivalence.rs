@@ -3,7 +3,7 @@
 use super::{ChosenMutants, MutationAnalysis};
 use crate::agreement::observe;
 use crate::mutate::Mutants;
-use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
+use crate::mutate::equivalence::EquivalenceChecker;
 use crate::mutate::grade::Workers;
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
@@ -15,6 +15,7 @@ use cosim_block::mutate::{AttemptResult, KillAttempt};
 use cosim_block::rtl::{Rtl, command_line};
 use cosim_block::vector::Origin;
 use cosim_block::worker::task::{Action, Task};
+use cosim_formal::answer::{Answer, Undecidable};
 use cosim_formal::certificate::Certificate;
 use cosim_formats::mutation::{MutantStatus, Report};
 use cosim_harness::harness::Profile;
@@ -68,21 +69,19 @@ impl<'a> EquivalenceChecks<'a> {
             return Ok(checker.clone());
         }
         let info = self.job.block.info();
-        let made = match EquivalenceChecker::new(info, self.mutants)? {
+        let made = EquivalenceChecker::new(info, self.mutants);
+        let made = match made.map_err(Undecidable::because) {
+            Err(because) => Err(because?),
             Ok(made) => {
                 let parameters = &self.profile.parameters;
                 let rtl = self.job.setup.rtl.build_for_user(info, parameters, View::Quick)?;
                 let recorded = observe(self.job.block, self.profile, &rtl, &self.worker)?;
                 match recorded.map_or_else(Some, |cases| made.doubt(info, &cases)) {
                     Some(because) => Err(because),
+                    None if self.job.checks_equivalence => Ok(self.with_properties(made)?),
                     None => Ok(made),
                 }
             }
-            made => made,
-        };
-        let made = match made {
-            Ok(made) if self.job.checks_equivalence => Ok(self.with_properties(made)?),
-            made => made,
         };
         Ok(checker.insert(made.map(Arc::new)).clone())
     }
@@ -116,12 +115,7 @@ impl<'a> EquivalenceChecks<'a> {
         }
         // If the checker cannot be created, the error is reported after all cases have run.
         let Ok(checker) = self.checker()? else { return Ok(()) };
-        let at_once = |id| match checker.at_once(id)? {
-            EquivalenceVerdict::Equivalent(certificate) => {
-                Some((id, MutantStatus::of_proof(certificate)))
-            }
-            _ => None,
-        };
+        let at_once = |id| Some((id, MutantStatus::of_proof(checker.at_once(id)?)));
         report.set(index, alive.into_iter().filter_map(at_once));
         if !self.job.checks_equivalence {
             return Ok(());
@@ -317,8 +311,8 @@ impl EquivalenceRun<'_, '_> {
         }
         let glance = |with_memories| -> Result<_, Error> {
             let found = self.checker.glance(id, with_memories)?;
-            let EquivalenceVerdict::Differs(cycles) = found else { return Ok((false, None)) };
-            Ok((true, self.attempt(id, cycles)?.ok()))
+            let Answer::Reached { trace, .. } = found else { return Ok((false, None)) };
+            Ok((true, self.attempt(id, trace)?.ok()))
         };
         let (differs, status) = glance(false)?;
         if status.is_some() {
@@ -334,28 +328,25 @@ impl EquivalenceRun<'_, '_> {
 
     /// The final status of a mutant.
     fn status(&self, id: u32) -> Result<MutantStatus, Error> {
-        let first = match self.checker.rule(id)? {
-            EquivalenceVerdict::Equivalent(certificate) => {
-                return Ok(MutantStatus::of_proof(certificate));
-            }
-            EquivalenceVerdict::Open(because) => because,
-            EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
-                Ok(status) => return Ok(status),
-                Err(because) => because,
-            },
+        let first = match self.judged(id, self.checker.rule(id)?)? {
+            Ok(status) => return Ok(status),
+            Err(because) => because,
         };
-        let second = match self.checker.search(id)? {
-            EquivalenceVerdict::Equivalent(certificate) => {
-                return Ok(MutantStatus::of_proof(certificate));
-            }
-            EquivalenceVerdict::Open(because) => because,
-            EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
-                Ok(status) => return Ok(status),
-                Err(because) if because == first => return Ok(MutantStatus::Undecided { because }),
-                Err(because) => because,
-            },
+        let second = match self.judged(id, self.checker.search(id)?)? {
+            Ok(status) => return Ok(status),
+            Err(because) if because == first => return Ok(MutantStatus::Undecided { because }),
+            Err(because) => because,
         };
         Ok(MutantStatus::Undecided { because: format!("{first}; {second}") })
+    }
+
+    /// The status of a mutant with this answer, or why there is none.
+    fn judged(&self, id: u32, answer: Answer) -> Result<Result<MutantStatus, String>, Error> {
+        match answer {
+            Answer::Never { certificate, .. } => Ok(Ok(MutantStatus::of_proof(certificate))),
+            Answer::Reached { trace, .. } => self.attempt(id, trace),
+            Answer::Open { because, .. } | Answer::Disputed { because } => Ok(Err(because)),
+        }
     }
 
     /// Replays a counterexample on a mutant, and stores the vector if it kills the mutant.
