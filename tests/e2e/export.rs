@@ -213,6 +213,12 @@ fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
         assert_eq!([place.names(""), place.names("full")], [["full"], ["mine"]]);
         assert_eq!(place.text("full/mine"), given);
     }
+    // A bit that is X differs from each value: only `!==` says so.
+    place.exits(0, &format!("export {vector} -o new --fixes spec"));
+    let bench = place.text("new/cosim_tb.v");
+    let compared: Vec<&str> = bench.lines().filter(|line| line.contains("cosim_out[")).collect();
+    let is_strict = |line: &&str| line.contains("!==") || !line.contains("!=");
+    assert!(!compared.is_empty() && compared.iter().all(is_strict), "{compared:?}");
 }
 
 /// Does the cocotb test of a vector pass where the replay passes, and does it name cycle and port

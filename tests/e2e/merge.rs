@@ -64,6 +64,12 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     let build = place.json(results)["run"]["build"].as_str().unwrap().to_owned();
     place.edit_record(results, &build, "0123456789ab");
     all("E0220", &["2of3", "0123456789ab"]);
+    // One that has a field which the others have not.
+    place.write(results, &whole);
+    let of_first = place.text("1of3/results.json");
+    place.edit_record("1of3/results.json", "\"weights\":", "\"first\":1,\"weights\":");
+    all("E0221", &["2of3: ", "first is null here and 1 there"]);
+    place.write("1of3/results.json", &of_first);
     // Truncated files: within the cases, and after them.
     for end in ["{\"from\"", "\"totals\""] {
         place.write(results, &whole[..whole.find(end).unwrap()]);

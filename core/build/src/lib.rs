@@ -193,3 +193,22 @@ fn verilated_by(tool: &std::ffi::OsStr, blocks: &[Block]) -> io::Result<bool> {
     }
     Ok(child.wait()?.success())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// Have models been built only if the tool ends by itself and says so?
+    #[test]
+    fn a_tool_that_fails_or_is_killed_has_built_nothing() {
+        let tool = env::temp_dir().join(format!("cosim-tool-{}", std::process::id()));
+        for (line, is_built) in [("exit 0", true), ("exit 3", false), ("kill -9 $$", false)] {
+            fs::write(&tool, format!("#!/bin/sh\n{line}\n")).unwrap();
+            fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+            assert_eq!(verilated_by(tool.as_os_str(), &[]).unwrap(), is_built, "{line}");
+        }
+        fs::remove_file(tool).unwrap();
+    }
+}

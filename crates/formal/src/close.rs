@@ -9,14 +9,14 @@ mod code;
 mod instrument;
 
 use crate::answer::{Answer, Question, Undecidable};
-use crate::cut::{Cut, cut_with_latches, enabled};
-use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
-use crate::graph::{Graph, graph, memory_bits, whole_graph};
+use crate::circuit::Circuit;
+use crate::cut::{cut_with_latches, enabled};
+use crate::diff::{Contents, OFFER, TO_NETLIST, Traffic};
+use crate::graph::UndefinedBits;
 use crate::invariants::{HELP, Observer, observer};
-use crate::judge::doubt;
-use crate::monitor::{MONITOR, TOP};
+use crate::monitor::{AROUND, MONITOR};
 use crate::portfolio::Attempt;
-use cosim_aig::{Aig, CutMemory, Freed, Goal, Interface, Seen};
+use cosim_aig::{Aig, Freed, Goal, Interface, Seen};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::points::{Kind, Point};
@@ -31,8 +31,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// The RTL with processes; the same with a wire for each point; the flat RTL; the RTL with its
-/// monitor; the same without memories.
-const FILES: [&str; 5] = ["raw.il", "covered.il", "rtl.il", "both.il", "cut.il"];
+/// monitor.
+const FILES: [&str; 4] = ["raw.il", "covered.il", "rtl.il", "both.il"];
 
 /// Bits of memories that are mapped to registers for a search, at most. Yosys takes minutes for
 /// more.
@@ -43,13 +43,9 @@ const EXACT: u64 = 1 << 13;
 pub struct Closure {
     session: YosysSession,
     reset: Option<(&'static str, bool)>,
-    /// Bits of memories.
-    memory: u64,
-    /// The memories that are cut out of the graph.
-    memories: Vec<CutMemory>,
+    circuit: Circuit,
     /// The graph with memories that return any data, equal at equal addresses of one cycle.
     shared: Aig,
-    exact: OnceCell<Result<Aig, String>>,
     /// What the outputs of [`OFFER`] mean.
     offers: Vec<String>,
     kinds: Vec<Kind>,
@@ -62,8 +58,6 @@ pub struct Closure {
     /// The graphs in which any values drive an instance, by its place, each with the assertions
     /// about that instance alone.
     alone: Vec<OnceCell<(Freed, Vec<String>)>>,
-    /// The `-vmap` file of the graph.
-    words: String,
     /// The path of the cell of each register, by the name of its signal.
     places: BTreeMap<String, String>,
 }
@@ -147,7 +141,7 @@ impl Closure {
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Self, Undecidable> {
-        let [raw, _, rtl, both, without] = FILES;
+        let [raw, _, rtl, both] = FILES;
         session.write(MONITOR, &monitor.text)?;
         let instances = instances(&session.text(raw)?);
         // Brackets in names are no patterns.
@@ -155,14 +149,12 @@ impl Closure {
         let edges: Vec<String> = instances.iter().flat_map(InFlat::edges).map(edge).collect();
         let edges = edges.join(" ");
         session.script(&format!(
-            "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
-             flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
+            "read_rtlil {rtl}\n{commands}{AROUND}\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
         ))?;
-        let text = session.text(both)?;
-        let Cut { text: open, memories } = cut_with_latches(&text, clock)?;
-        session.write(without, &open)?;
-        let Graph { text: shared, words } = graph(&session, without)?;
-        let shared = Aig::parse(&shared).ok_or(LOOP)?.with_equal_reads(&Interface::OURS);
+        let circuit = Circuit::new(&session, both, UndefinedBits::Zero, |netlist| {
+            cut_with_latches(netlist, clock)
+        })?;
+        let shared = circuit.aig.clone().with_equal_reads(&Interface::OURS);
         let mut all: Vec<Vec<String>> = vec![Vec::new(); points.len()];
         for name in shared.outputs() {
             if let Some(outputs) = point_of(name).and_then(|point| all.get_mut(point)) {
@@ -181,25 +173,20 @@ impl Closure {
             })
             .collect();
         let kinds: Vec<Kind> = points.iter().map(|point| point.kind).collect();
-        let memory = memory_bits(&text);
         let goals = Vec::new();
-        let exact = OnceCell::new();
         let alone = instances.iter().map(|_| OnceCell::new()).collect();
-        let places = places_of_registers(&text);
+        let places = places_of_registers(&session.text(both)?);
         let mut closure = Self {
             session,
             reset,
-            memory,
-            memories,
+            circuit,
             shared,
-            exact,
             offers,
             kinds,
             outputs,
             goals,
             instances,
             alone,
-            words,
             places,
         };
         closure.set_goals(&[]);
@@ -208,7 +195,7 @@ impl Closure {
 
     /// Why no proof counts, if Verilator's model did something else in these cases (see [`doubt`]).
     pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
-        doubt(&self.shared, &self.memories, info, cases, OFFER)
+        self.circuit.doubt(info, cases, OFFER)
     }
 
     /// Whether one of the blocks' channels restricts legal traffic.
@@ -399,7 +386,7 @@ impl Closure {
 
     /// The exact model of memories, if they are small.
     pub fn exact(&self) -> Contents {
-        match self.memory {
+        match self.circuit.memory_bits {
             1..=EXACT => Contents::Exact,
             _ => Contents::Shared,
         }
@@ -457,7 +444,7 @@ impl Closure {
             let path = instance.prefix();
             let is_own =
                 |name: &str| self.places.get(name).is_some_and(|place| place.starts_with(&path));
-            let freed = self.shared.freed(|name| edges.contains(name), &self.words, is_own);
+            let freed = self.shared.freed(|name| edges.contains(name), &self.circuit.words, is_own);
             let all = self.shared.outputs().filter(|name| name.starts_with(HELP)).collect();
             let mut own: Vec<String> =
                 freed.own_outputs(&all).into_iter().map(str::to_owned).collect();
@@ -473,17 +460,8 @@ impl Closure {
         if contents == Contents::Shared || self.exact() == Contents::Shared {
             return Ok(&self.shared);
         }
-        if self.exact.get().is_none() {
-            let [.., both, _] = FILES;
-            let graph = whole_graph(&self.session, both)?;
-            let made = Aig::parse(&graph.text).ok_or_else(|| LOOP.to_owned());
-            let _ = self.exact.set(made);
-        }
-        match self.exact.get() {
-            Some(Ok(aig)) => Ok(aig),
-            Some(Err(because)) => Err(because.clone().into()),
-            None => Err(LOOP.into()),
-        }
+        let [.., both] = FILES;
+        self.circuit.exact(&self.session, both)
     }
 
     /// Whether a trace of the engine withdraws or changes no offer.

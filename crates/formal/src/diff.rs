@@ -4,11 +4,12 @@
 //! solver see one network, and no proof depends on names inside the RTL.
 
 use crate::answer::{Answer, Question, Undecidable};
+use crate::circuit::LOOP;
 use crate::cut::{Cut, cut_pair, enabled};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{Observer, holds, observer};
 use crate::judge::doubt;
-use crate::monitor::{MONITOR, Monitor, TOP};
+use crate::monitor::{AROUND, MONITOR, Monitor};
 use crate::portfolio::Attempt;
 use cosim_aig::{Aig, CutMemory, Interface, Violation};
 use cosim_base::error::Error;
@@ -40,7 +41,6 @@ pub(crate) const OFFER: &str = "cosim_offer_";
 /// Prefix of the outputs that are 1 where an assertion of the old RTL is violated.
 const NEVER: &str = "cosim_never_";
 const SELECT: &str = Interface::OURS.select;
-pub(crate) const LOOP: &str = "a network has a combinational loop";
 
 /// How memories are modelled in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,10 +135,7 @@ impl Sides {
             )?;
             session.write(rtl, &enabled(&session.text(rtl)?))?;
             session.write(MONITOR, &monitor.text)?;
-            session.script(&format!(
-                "read_rtlil {rtl}\nread_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
-                 flatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
-            ))?;
+            session.script(&format!("read_rtlil {rtl}\n{AROUND}\nwrite_rtlil {both}\n"))?;
             Ok(session)
         };
         let (old, new) = rayon::join(|| read(examined[0]), || read(examined[1]));
@@ -278,10 +275,7 @@ impl Sides {
         let [observed, cut] = OBSERVED;
         let (Some([_, new]), [old, other]) = (&self.graphs, &self.sessions) else { return Ok(0) };
         old.write(MONITOR, &monitor.text)?;
-        old.script(&format!(
-            "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
-             flatten\nasync2sync\nopt_clean\nwrite_rtlil {observed}\n"
-        ))?;
+        old.script(&format!("read_rtlil {rtl}\n{commands}{AROUND}\nwrite_rtlil {observed}\n"))?;
         let texts = [old.text(observed)?, other.text(both)?];
         // Memories that could be paired before can be again.
         let Ok([observed, _]) = cut_pair([&texts[0], &texts[1]], clock) else { return Ok(0) };

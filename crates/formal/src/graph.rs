@@ -95,25 +95,42 @@ pub fn whole_graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error
     made(session, netlist, TO_REGISTERS)
 }
 
-/// Converts a netlist to a graph in which undefined bits are inputs of their own. With
-/// `with_memories`, it maps its memories to registers; otherwise it has none.
-///
-/// # Errors
-/// As [`graph`].
-pub fn free_graph(
-    session: &YosysSession,
-    netlist: &str,
-    with_memories: bool,
-) -> Result<Graph, Error> {
-    let before = if with_memories { TO_REGISTERS } else { "" };
-    let free = format!("free-{netlist}");
-    let [map, verilog] = SELECT;
-    session.write(map, verilog)?;
-    session.script(&format!("read_rtlil {netlist}\n{before}{TO_FREE}\nwrite_rtlil {free}\n"))?;
-    let text = with_free_inputs(&session.text(&free)?)
-        .map_err(|Unknown(what)| Error::Environment(codes::NETLIST_NOT_UNDERSTOOD, what))?;
-    session.write(&free, &text)?;
-    graph(session, &free)
+/// What becomes of bits that the RTL leaves undefined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UndefinedBits {
+    /// They are 0.
+    Zero,
+    /// They have any value in each cycle, in each copy of the RTL another one.
+    Free,
+}
+
+impl UndefinedBits {
+    /// Converts a netlist to a graph. With `with_memories`, it maps its memories to registers;
+    /// otherwise it has none.
+    ///
+    /// # Errors
+    /// As [`graph`].
+    pub fn graph(
+        self,
+        session: &YosysSession,
+        netlist: &str,
+        with_memories: bool,
+    ) -> Result<Graph, Error> {
+        if self == Self::Zero {
+            let convert = if with_memories { whole_graph } else { graph };
+            return convert(session, netlist);
+        }
+        let before = if with_memories { TO_REGISTERS } else { "" };
+        let free = format!("free-{netlist}");
+        let [map, verilog] = SELECT;
+        session.write(map, verilog)?;
+        session
+            .script(&format!("read_rtlil {netlist}\n{before}{TO_FREE}\nwrite_rtlil {free}\n"))?;
+        let text = with_free_inputs(&session.text(&free)?)
+            .map_err(|Unknown(what)| Error::Environment(codes::NETLIST_NOT_UNDERSTOOD, what))?;
+        session.write(&free, &text)?;
+        graph(session, &free)
+    }
 }
 
 /// Runs `before` and converts the netlist. The result is cached by the content of the netlist: for

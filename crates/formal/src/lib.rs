@@ -5,7 +5,8 @@
 //! - [`close`] decides whether any input reaches a code coverage point.
 //! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the
 //!   RTL; [`invariants`] strengthens proofs by them; [`cut`] cuts memories out of a netlist.
-//! - [`graph`] converts a netlist to an and-inverter graph of `cosim_aig`.
+//! - [`graph`] converts a netlist to an and-inverter graph of `cosim_aig`; a [`circuit`] is such a
+//!   graph without memories and with them.
 //! - [`answer`] has questions and their answers, which all of them share. [`engine`] runs engines
 //!   such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks their proofs, and
 //!   [`judge`] compares graphs with Verilator's model.
@@ -19,6 +20,7 @@ pub const FIRST_CYCLE: &str = "after a first cycle in reset with all other input
 pub mod answer;
 pub mod assertions;
 pub mod certificate;
+pub mod circuit;
 pub mod close;
 pub mod cut;
 pub mod diff;

@@ -16,6 +16,9 @@ use verilated::Port;
 pub const MONITOR: &str = "monitor.v";
 /// Module name of the monitor.
 pub const TOP: &str = "cosim_monitor";
+/// Yosys commands that read the monitor around the flat RTL, and make one flat netlist of both.
+pub const AROUND: &str = "read_verilog -sv -noautowire monitor.v\nhierarchy -check -top cosim_monitor\n\
+                          proc\nflatten\nasync2sync\nopt_clean";
 /// The wire of the RTL's state register.
 const STATE: &str = "cosim_state";
 

@@ -10,17 +10,15 @@ mod query;
 use crate::answer::{Question, Undecidable};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
-use crate::cut::{Cut, cut, enabled, with_words_alone};
+use crate::circuit::Circuit;
+use crate::cut::{cut, enabled, with_words_alone};
 use crate::engine::Decider;
-use crate::graph::{Graph, MEMORY, free_graph, graph, memory_bits, whole_graph};
+use crate::graph::{MEMORY, UndefinedBits};
 use crate::invariants::{HELP, Observer, observer};
-use crate::judge::doubt;
+use crate::monitor::{AROUND, MONITOR, Monitor};
 pub use crate::monitor::{Kind, Property};
-use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, INDUCTION, LONG_PROOF, MANY_EQUAL_SIGNALS};
-use cosim_aig::{
-    Aig, Candidate, CutMemory, Governed, Interface, Reads, UnknownWords, Unknowns, Violation,
-};
+use cosim_aig::{Aig, Candidate, Governed, Interface, Reads, UnknownWords, Unknowns, Violation};
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;
 use cosim_block::agreement::RecordedInputs;
@@ -33,10 +31,10 @@ use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-/// The flat RTL; the RTL with its monitor; the same without memories.
-const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
+/// The flat RTL; the RTL with its monitor.
+const FILES: [&str; 2] = ["rtl.il", "both.il"];
 /// The RTL with its undefined bits, for freedom of X.
 const UNDEFINED: &str = "undefined.il";
 /// Yosys commands that make a netlist. They remove assertions.
@@ -48,8 +46,6 @@ const TO_ZERO: &str = "chtype -set $shift t:$shiftx\nsetundef -undriven -zero";
 const FAILED_GROUPS: usize = 8;
 /// Prefix of the outputs that are 1 where the environment withdraws an offer.
 const OFFER: &str = "cosim_offer_";
-/// Why a network is rejected.
-const LOOP: &str = "its network has a combinational loop";
 
 /// What a proof assumes about the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -364,15 +360,6 @@ impl XFreedom {
     }
 }
 
-/// What becomes of bits that the RTL leaves undefined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UndefinedBits {
-    /// They are 0.
-    Zero,
-    /// They have any value in each cycle, in each copy of the RTL another one.
-    Free,
-}
-
 /// An RTL with fixed parameters, and its properties. Several threads may share it.
 #[derive(Debug)]
 pub struct Prover {
@@ -380,22 +367,15 @@ pub struct Prover {
     properties: Vec<Property>,
     /// What the properties are about, if it is freedom of unknown values.
     x_freedom: Option<XFreedom>,
-    undefined: UndefinedBits,
     assumes: bool,
     reset: Option<(&'static str, bool)>,
     /// An error text if the RTL lacks a register that the block names.
     missing: Option<String>,
-    /// The network that is tried first.
-    graph: (Memories, Aig),
-    /// The memories that are cut out of it.
-    memories: Vec<CutMemory>,
-    /// The `-vmap` file of that network.
-    map: String,
+    circuit: Circuit,
     /// What holds by induction about written words of memories.
     candidates: Vec<Candidate>,
-    /// The network with memories as registers, built when it is needed; `None` if they are too
-    /// large.
-    whole: Option<Mutex<Option<Arc<Aig>>>>,
+    /// Whether memories are small enough to be registers.
+    has_exact: bool,
     /// How all invariants are proved, if they are; computed when it is needed.
     invariants: Mutex<Option<Option<Invariants>>>,
     /// Outcomes of the invariants, by index, which other properties need, too, and of properties
@@ -520,7 +500,7 @@ impl Prover {
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Self, Undecidable> {
-        let [rtl, both, cut_open] = FILES;
+        let [rtl, both] = FILES;
         let text = session.text(rtl)?;
         let missing = monitor.missing(&text);
         let monitor = monitor.without(&missing);
@@ -541,27 +521,16 @@ impl Prover {
         let Monitor { properties, assumes, .. } = monitor;
         let read = if has_assertions { format!("read_rtlil {OUTPUTS}\n") } else { String::new() };
         session.script(&format!(
-            "read_rtlil {read_rtl}\nflatten\n{tri_state}opt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
-             hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
+            "read_rtlil {read_rtl}\nflatten\n{tri_state}opt_clean\n{exposed}{read}{AROUND}\nwrite_rtlil {both}\n"
         ))?;
-        let netlist = session.text(both)?;
-        let bits = memory_bits(&netlist);
-        let Cut { text: without, memories } = cut(&netlist, clock)?;
-        session.write(cut_open, &without)?;
-        let first = if bits == 0 { Memories::None } else { Memories::Cut };
-        let Graph { text, words: map } = match undefined {
-            UndefinedBits::Zero => graph(&session, cut_open)?,
-            UndefinedBits::Free => free_graph(&session, cut_open, false)?,
-        };
-        let aig = Aig::parse(&text).ok_or(LOOP)?;
-        let mut is_exact = (1..=MEMORY).contains(&bits);
-        if undefined == UndefinedBits::Free && is_exact {
-            match with_words_alone(&netlist) {
+        let circuit = Circuit::new(&session, both, undefined, |netlist| cut(netlist, clock))?;
+        let mut has_exact = (1..=MEMORY).contains(&circuit.memory_bits);
+        if undefined == UndefinedBits::Free && has_exact {
+            match with_words_alone(&session.text(both)?) {
                 Some(text) => session.write(both, &text)?,
-                None => is_exact = false,
+                None => has_exact = false,
             }
         }
-        let whole = is_exact.then(Mutex::default);
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
         let found = always.map(|(place, _)| (place, Mutex::default())).collect();
@@ -569,37 +538,33 @@ impl Prover {
             session,
             properties,
             x_freedom: None,
-            undefined,
             assumes,
             reset,
             missing,
-            graph: (first, aig),
-            memories,
-            map,
+            circuit,
             candidates: Vec::new(),
-            whole,
+            has_exact,
             invariants,
             found,
         })
     }
 
     /// The network with memories as registers; `None` if they are too large.
-    fn whole(&self) -> Result<Option<Arc<Aig>>, Error> {
-        let [_, both, _] = FILES;
-        let Some(made) = &self.whole else { return Ok(None) };
-        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.is_none() {
-            let graph = match self.undefined {
-                UndefinedBits::Zero => whole_graph(&self.session, both)?,
-                UndefinedBits::Free => free_graph(&self.session, both, true)?,
-            };
-            let aig = Aig::parse(&graph.text);
-            let aig = aig.ok_or_else(|| {
-                Error::Environment(codes::YOSYS_FAILED, format!("of the RTL: {LOOP}"))
-            })?;
-            *made = Some(Arc::new(aig));
+    fn whole(&self) -> Result<Option<&Aig>, Error> {
+        let [_, both] = FILES;
+        if !self.has_exact {
+            return Ok(None);
         }
-        Ok(made.clone())
+        let made = self.circuit.exact(&self.session, both).map(Some);
+        let of_rtl =
+            |because| Error::Environment(codes::YOSYS_FAILED, format!("of the RTL: {because}"));
+        made.or_else(|reason| Err(of_rtl(reason.because()?)))
+    }
+
+    /// The network that is tried first.
+    fn graph(&self) -> (Memories, &Aig) {
+        let memories = if self.circuit.memory_bits == 0 { Memories::None } else { Memories::Cut };
+        (memories, &self.circuit.aig)
     }
 
     /// How all invariants are proved; `None` if one is not proved or if there are none. Proved
@@ -631,9 +596,9 @@ impl Prover {
 
     /// What registers say about written words of memories, as far as it holds by induction.
     fn invariant_candidates(&self) -> Result<Vec<Candidate>, Error> {
-        let (_, aig) = &self.graph;
+        let Circuit { aig, words, .. } = &self.circuit;
         let interface = Interface { reset: self.reset, ..Interface::OURS };
-        let mut left = aig.candidates(&interface, &self.map, HELP);
+        let mut left = aig.candidates(&interface, words, HELP);
         loop {
             let holds = |(place, one): (usize, &Candidate)| -> Result<bool, Error> {
                 let query = aig.contradicts(&interface, &left, one);
@@ -653,13 +618,12 @@ impl Prover {
     /// Why no result counts, if Verilator's model did something else in these cases (see
     /// [`doubt`]).
     pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
-        doubt(self.network(), &self.memories, info, cases, OFFER)
+        self.circuit.doubt(info, cases, OFFER)
     }
 
     /// The RTL with its monitor, for [`PropertyStatus::against`].
     pub fn network(&self) -> &Aig {
-        let (_, aig) = &self.graph;
-        aig
+        &self.circuit.aig
     }
 
     /// All properties; their indices are those of [`Prover::prove`].
@@ -735,7 +699,7 @@ impl Prover {
 
     /// A proof by induction of all these properties about freedom of X.
     fn alone(&self, group: &[usize]) -> Result<Option<Decided>, Error> {
-        let (_, aig) = &self.graph;
+        let (_, aig) = self.graph();
         let [property, ..] = *group else { return Ok(None) };
         let memories = Memories::Word;
         QueryBuilder { prover: self, property, group, memories, aig, is_alone: true }.by_one_word()
@@ -743,7 +707,7 @@ impl Prover {
 
     /// A proof of all these properties about freedom of X.
     fn together(&self, group: &[usize], memories: Memories) -> Result<Option<Decided>, Error> {
-        let (_, aig) = &self.graph;
+        let (_, aig) = self.graph();
         let [property, ..] = *group else { return Ok(None) };
         let builder =
             QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
@@ -759,7 +723,7 @@ impl Prover {
 
     /// The models of memories in which freedom of X is checked.
     fn x_memories(&self) -> &'static [Memories] {
-        match self.graph.0 {
+        match self.graph().0 {
             Memories::None => &[Memories::None],
             _ => &[Memories::Cut, Memories::Word, Memories::Whole],
         }
@@ -785,7 +749,7 @@ impl Prover {
         if self.x_freedom.is_some() {
             return self.look_for_x(property, all);
         }
-        let (memories, aig) = &self.graph;
+        let (memories, aig) = self.graph();
         // What holds for arbitrary read data holds for that of the memory.
         let more: &[Memories] = match memories {
             Memories::Cut => &[Memories::Kept, Memories::Word],
@@ -794,7 +758,7 @@ impl Prover {
         let mut networks = Vec::new();
         // Induction first: it is cheap and proves most properties, while finding a violation is
         // slow.
-        for memories in [*memories].iter().chain(more).copied() {
+        for memories in [memories].iter().chain(more).copied() {
             let mut query = self.by_induction(property, memories, aig, all)?;
             if query.iter().any(Query::is_proved) {
                 // It may hold without the assumption, too.
@@ -815,7 +779,7 @@ impl Prover {
             let found = match (query.memories(), self.whole()?) {
                 (Memories::None, _) => found,
                 (_, None) => not_checked(),
-                (_, Some(aig)) => query.quick_search_in(Memories::Whole, &aig)?,
+                (_, Some(aig)) => query.quick_search_in(Memories::Whole, aig)?,
             };
             if matches!(found, (ProofOutcome::Broken { .. }, _)) {
                 return Ok(found);
@@ -829,7 +793,7 @@ impl Prover {
             }
         }
         match self.whole()? {
-            Some(aig) => by_engines(self.by_induction(property, Memories::Whole, &aig, all)?),
+            Some(aig) => by_engines(self.by_induction(property, Memories::Whole, aig, all)?),
             None => Ok(found),
         }
     }
@@ -838,21 +802,15 @@ impl Prover {
     /// that merge equal registers come first. Memories become more exact as long as there is a
     /// violation.
     fn look_for_x(&self, property: usize, all: &[Assumption]) -> Result<Decided, Error> {
-        let (_, cut) = &self.graph;
+        let (_, cut) = self.graph();
         let models = self.x_memories();
         let mut found = not_checked();
         for memories in models.iter().copied() {
-            let whole;
             let aig = match memories {
-                Memories::Whole => match self.whole()? {
-                    None => break,
-                    Some(aig) => {
-                        whole = aig;
-                        &*whole
-                    }
-                },
-                _ => cut,
+                Memories::Whole => self.whole()?,
+                _ => Some(cut),
             };
+            let Some(aig) = aig else { break };
             let group = &[];
             let alone =
                 QueryBuilder { prover: self, property, group, memories, aig, is_alone: true };

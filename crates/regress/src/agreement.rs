@@ -97,14 +97,7 @@ impl Pair<'_> {
 
 /// The first cases and the corpus.
 fn stimulus(block: &'static BlockHandle, profile: &Profile) -> Result<ModelComparison, Error> {
-    let setup = Setup {
-        profiles: vec![profile.clone()],
-        scenarios: Vec::new(),
-        packets: None,
-        rtl: Rtl::default(),
-        coverage: false,
-    };
-    let session = Session::new(block, &setup)?;
+    let session = Session::new(block, &Setup::of_profile(profile, Rtl::default()))?;
     let mut cases = cases_of(block.info(), &session, profile, SEED, 0..CASES);
     cases.retain(|case| session.length(case) <= LONGEST);
     Ok(ModelComparison {

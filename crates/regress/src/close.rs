@@ -238,14 +238,8 @@ impl CloseRun<'_> {
     }
 
     fn session(&self, profile: &Profile) -> Result<Session, Error> {
-        let setup = Setup {
-            profiles: vec![profile.clone()],
-            scenarios: Vec::new(),
-            packets: None,
-            rtl: self.rtl.clone(),
-            coverage: true,
-        };
-        Session::new(self.block, &setup)
+        let setup = Setup::of_profile(profile, self.rtl.clone());
+        Session::new(self.block, &Setup { coverage: true, ..setup })
     }
 
     fn task(&self, profile: &Profile, model: &Built, action: Action) -> Task {

@@ -131,18 +131,11 @@ impl DiffRun<'_> {
         let examined = [self.rtl[0].examined(info)?, self.rtl[1].examined(info)?];
         (self.progress)("comparing the preprocessed text");
         let is_same = same_text([&examined[0], &examined[1]])?;
-        let setup = Setup {
-            profiles: vec![profile.clone()],
-            scenarios: Vec::new(),
-            packets: None,
-            rtl: Rtl::default(),
-            coverage: false,
-        };
         let mut job = Job {
             run: self,
             profile,
             models: None,
-            session: Session::new(self.block, &setup)?,
+            session: Session::new(self.block, &Setup::of_profile(profile, Rtl::default()))?,
             steps: vec![step("preprocessed text", if is_same { "the same" } else { "differs" })],
             cases: 0,
             is_inexact: false,
@@ -823,4 +816,23 @@ fn labelled(name: &str, contents: Contents, traffic: Traffic, sides: &Sides) -> 
         Contents::Exact => "",
     };
     format!("{name}{traffic}{contents}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cosim_rtl::yosys::verilog;
+    use verilated_build::DataFile;
+
+    #[test]
+    fn a_text_is_the_same_only_with_the_same_data_files() {
+        let with = |data: &str| {
+            let mut examined = verilog("module top; reg a; endmodule");
+            let text = Some(data.as_bytes().into());
+            examined.design.data = vec![DataFile { name: "table.hex".to_owned(), text }];
+            examined
+        };
+        let is_same = |old, new| same_text([&with(old), &with(new)]).unwrap();
+        assert!(is_same("1", "1") && !is_same("1", "2"));
+    }
 }

@@ -33,6 +33,14 @@ pub struct Setup {
     pub coverage: bool,
 }
 
+impl Setup {
+    /// One profile with all built-in scenarios, without code coverage.
+    pub fn of_profile(profile: &Profile, rtl: Rtl) -> Self {
+        let (profiles, scenarios) = (vec![profile.clone()], Vec::new());
+        Self { profiles, scenarios, packets: None, rtl, coverage: false }
+    }
+}
+
 /// The scenarios, profiles and RTL of a run.
 pub struct Session {
     block: &'static BlockHandle,

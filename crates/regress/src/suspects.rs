@@ -44,13 +44,7 @@ pub fn suspicious_lines(
     }
     let name = profile.name.to_string();
     let failing: DrivenPins = block.ask(&Query::Drive(vector.clone(), name.clone()))?;
-    let setup = Setup {
-        profiles: vec![profile.clone()],
-        scenarios: Vec::new(),
-        packets: Some(PACKETS),
-        rtl: rtl.clone(),
-        coverage: false,
-    };
+    let setup = Setup { packets: Some(PACKETS), ..Setup::of_profile(profile, rtl.clone()) };
     let session = Session::new(block, &setup)?;
     let mut others = Vec::new();
     for case in cases_of(info, &session, profile, SEED, 0..1) {

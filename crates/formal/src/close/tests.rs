@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::certificate::{Evidence, certify};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, TOP};
 use crate::portfolio::{EQUIVALENCE, FIRST_CYCLES, INDUCTION, INDUCTION_STEP, QUICK_DIFFERENCE};
 use cosim_aig::EquivalenceQuery;
 

@@ -234,7 +234,7 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
     ];
     let prover = Subject { assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
     let whole = prover.whole().unwrap().unwrap();
-    let (_, cut) = &prover.graph;
+    let (_, cut) = prover.graph();
     assert!(matches!(prover.prove(5).unwrap(), ProofOutcome::Broken { .. }));
     for property in 1..5 {
         let is_false = property < 4;
@@ -242,7 +242,7 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
         assert_eq!(matches!(found, ProofOutcome::Broken { .. }), is_false, "{property}: {found:?}");
         assert_eq!(is_proved(&found, Assumption::Nothing), !is_false, "{property}: {found:?}");
         for (memories, aig) in
-            [(Memories::Cut, cut), (Memories::Kept, cut), (Memories::Whole, &*whole)]
+            [(Memories::Cut, cut), (Memories::Kept, cut), (Memories::Whole, whole)]
         {
             let builder = QueryBuilder { property, memories, aig, ..builder_of(&prover) };
             for of in ["bad", "legal", "known", "given"] {
@@ -257,8 +257,8 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
 
 /// The questions about the second property.
 fn builder_of(prover: &Prover) -> QueryBuilder<'_> {
-    let (memories, aig) = &prover.graph;
-    QueryBuilder { prover, property: 1, group: &[], memories: *memories, aig, is_alone: false }
+    let (memories, aig) = prover.graph();
+    QueryBuilder { prover, property: 1, group: &[], memories, aig, is_alone: false }
 }
 
 /// The property fails only in unreachable cycles. The invariant shows that they are unreachable.
@@ -577,9 +577,9 @@ fn a_candidate_that_is_wrong_proves_nothing() {
         always @(posedge clk) if (e) m[a[1:0]] <= 4'd5;
         assign on = 1; assign r = 1; assign y = w[a[3:2]] ? m[a[3:2]] : 0;";
     let prover = x_prover(body, vec![("y", None)]);
-    let (_, aig) = &prover.graph;
+    let (_, aig) = prover.graph();
     let interface = Interface { reset: prover.reset, ..Interface::OURS };
-    assert!(!aig.candidates(&interface, &prover.map, HELP).is_empty());
+    assert!(!aig.candidates(&interface, &prover.circuit.words, HELP).is_empty());
     assert_eq!(prover.invariant_candidates().unwrap(), []);
     assert!(prover.alone(&[0]).unwrap().is_none());
     assert!(matches!(prover.prove(0).unwrap(), ProofOutcome::Broken { .. }));
@@ -674,10 +674,10 @@ fn an_output_that_is_always_unknown_is_refuted_under_all_assumptions() {
         assign y = 'x;";
     let prover = x_prover(body, vec![("y", None), ("r", None)]);
     let whole = prover.whole().unwrap().unwrap();
-    let (_, cut) = &prover.graph;
+    let (_, cut) = prover.graph();
     for (property, is_false) in [(0, true), (1, false)] {
         for (memories, aig) in
-            [(Memories::Cut, cut), (Memories::Word, cut), (Memories::Whole, &*whole)]
+            [(Memories::Cut, cut), (Memories::Word, cut), (Memories::Whole, whole)]
         {
             for (of, is_alone) in [("bad", false), ("legal", false), ("legal", true)] {
                 let group = &[];

@@ -3,18 +3,18 @@
 
 use super::build::BASE;
 use super::build::Mutants;
-use cosim_aig::{Aig, CutMemory, EquivalenceQuery, Interface};
-use cosim_base::error::{Error, codes};
+use cosim_aig::{Aig, EquivalenceQuery, Interface};
+use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::program;
 use cosim_formal::answer::{Answer, Question, Undecidable};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::certificate::Certificate;
-use cosim_formal::cut::{Cut, cut, followed, unjudged};
-use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
+use cosim_formal::circuit::Circuit;
+use cosim_formal::cut::{cut, followed, unjudged};
+use cosim_formal::graph::{MEMORY, UndefinedBits};
 use cosim_formal::invariants::holds;
-use cosim_formal::judge::doubt;
-use cosim_formal::monitor::{MONITOR, Monitor, TOP};
+use cosim_formal::monitor::{AROUND, MONITOR, Monitor};
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
     MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
@@ -24,10 +24,9 @@ use cosim_harness::harness::{BlockInfo, WordAbstraction};
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
 
-/// The flat netlist with mutations, with memories and without.
-const FILES: [&str; 2] = ["flat.il", "cut.il"];
+/// The flat netlist with mutations.
+const FLAT: &str = "flat.il";
 /// The Verilog of a memory word abstraction, and its AIG.
 const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
 /// The input that selects the enabled mutation.
@@ -41,6 +40,8 @@ const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
 #[derive(Debug)]
 pub struct EquivalenceChecker<'a> {
     session: &'a YosysSession,
+    circuit: Circuit,
+    /// The graph without memories, of which each latch is in a register.
     aig: Aig,
     reset: Option<(&'static str, bool)>,
     /// Mutant numbers, and the selector values that enable them.
@@ -53,10 +54,6 @@ pub struct EquivalenceChecker<'a> {
     proved: Vec<String>,
     /// Abstractions of memory words, by memory number.
     word_abstractions: BTreeMap<String, Aig>,
-    /// The memories that are cut out of the graph.
-    memories: Vec<CutMemory>,
-    /// The graph with exact memories, or the reason why there is none. Created on first use.
-    whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
 
 impl<'a> EquivalenceChecker<'a> {
@@ -90,9 +87,8 @@ impl<'a> EquivalenceChecker<'a> {
         mut self,
         word_abstractions: &[WordAbstraction],
     ) -> Result<Self, Error> {
-        let [flat, ..] = FILES;
         let [verilog, graph] = MEANING;
-        let followed = followed(&self.session.text(flat)?);
+        let followed = followed(&self.session.text(FLAT)?);
         for WordAbstraction { memory, width, meaning } in word_abstractions {
             let is_it = |name: &str| {
                 let name = name.trim_start_matches('\\');
@@ -122,7 +118,6 @@ impl<'a> EquivalenceChecker<'a> {
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Self, Undecidable> {
-        let [flat, cut_open] = FILES;
         let base = session.text(BASE)?;
         let unjudged = unjudged(&base);
         // One of these mutations would make the netlist unusable for all.
@@ -148,6 +143,7 @@ impl<'a> EquivalenceChecker<'a> {
             false => monitor(width)?.filter(|monitor| monitor.missing(&base).is_empty()),
         };
         script += "flatten\ntribuf -logic\nopt_clean\n";
+        let mut around = "async2sync\nopt_clean";
         if let Some(monitor) = &monitor {
             session.write(MONITOR, &monitor.text)?;
             script.extend(monitor.inside().map(|name| format!("expose w:{name}\n")));
@@ -155,19 +151,16 @@ impl<'a> EquivalenceChecker<'a> {
                 session.write(OUTPUTS, &assertions.netlist)?;
                 script += &format!("read_rtlil {OUTPUTS}\n");
             }
-            script += &format!(
-                "read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
-            );
+            around = AROUND;
         }
-        script += &format!("async2sync\nopt_clean\nwrite_rtlil {flat}\n");
+        script += &format!("{around}\nwrite_rtlil {FLAT}\n");
         session.script(&script)?;
-        let Cut { text, memories } = cut(&session.text(flat)?, clock)?;
-        session.write(cut_open, &text)?;
-        let Graph { text, words } = graph(session, cut_open)?;
-        let aig = Aig::parse(&text).ok_or("its network has a combinational loop")?;
-        let aig = aig.with_words(&words);
+        let circuit =
+            Circuit::new(session, FLAT, UndefinedBits::Zero, |netlist| cut(netlist, clock))?;
+        let aig = circuit.aig.clone().with_words(&circuit.words);
         Ok(Self {
             session,
+            circuit,
             aig,
             reset,
             selected,
@@ -175,16 +168,13 @@ impl<'a> EquivalenceChecker<'a> {
             property_range: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
             proved: Vec::new(),
             word_abstractions: BTreeMap::new(),
-            memories,
-            whole: Mutex::default(),
         })
     }
 
     /// Why no proof counts, if Verilator's model of the unmodified RTL did something else in these
     /// cases.
     pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
-        let unmodified = self.aig.clone().with_low(SELECT);
-        doubt(&unmodified, &self.memories, info, cases, NEVER)
+        self.circuit.doubt_without(SELECT, info, cases, NEVER)
     }
 
     /// The places of the block's properties on the unmodified RTL.
@@ -323,11 +313,13 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     fn with_memories(&self, id: u32, attempt: Attempt) -> Result<Answer, Error> {
-        let aig = match self.whole()? {
+        let aig = match self.whole() {
             Ok(aig) => aig,
-            Err(because) => return Ok(Answer::open(because)),
+            Err(reason) => {
+                return Ok(Answer::open(format!("with exact memories: {}", reason.because()?)));
+            }
         };
-        Ok(match self.decide(id, &aig, true, attempt)? {
+        Ok(match self.decide(id, aig, true, attempt)? {
             // Such a proof holds only for certain initial memory contents.
             Answer::Never { .. } => Answer::open("with exact memories nothing differs"),
             Answer::Open { because, .. } | Answer::Disputed { because } => {
@@ -338,29 +330,11 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// The graph with exact memories.
-    fn whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
-        let Ok(mut whole) = self.whole.lock() else {
-            return Err(Error::Environment(
-                codes::INTERNAL,
-                "a thread of the equivalence checker ended unexpectedly".to_owned(),
-            ));
-        };
-        if let Some(whole) = &*whole {
-            return Ok(whole.clone());
+    fn whole(&self) -> Result<&Aig, Undecidable> {
+        if self.circuit.memory_bits > MEMORY {
+            return Err("they are too large".into());
         }
-        let made = self.make_whole()?;
-        *whole = Some(made.clone());
-        Ok(made)
-    }
-
-    fn make_whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
-        let [flat, _] = FILES;
-        if memory_bits(&self.session.text(flat)?) > MEMORY {
-            return Ok(Err("its memories are too large for an exact search".to_owned()));
-        }
-        let aig = Aig::parse(&whole_graph(self.session, flat)?.text);
-        let because = || "with exact memories its network has a combinational loop".to_owned();
-        Ok(aig.map(Arc::new).ok_or_else(because))
+        self.circuit.exact(self.session, FLAT)
     }
 
     fn question(&self, value: u32, aig: &Aig, filled: bool) -> EquivalenceQuery {

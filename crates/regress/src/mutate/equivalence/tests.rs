@@ -3,6 +3,7 @@
 use super::*;
 use crate::mutate::build::{begin, chosen};
 use cosim_formal::assertions::Signal;
+use cosim_formal::monitor::TOP;
 use cosim_formal::portfolio::SHORT_PROOF;
 use cosim_formal::prove::{Kind, Property};
 use cosim_formats::mutation::Mode;
@@ -295,7 +296,7 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     let plain = checker(&session, &mutations, RESET);
     let known_words = checker(&session, &mutations, RESET);
     let checker = known_words.with_word_abstractions(&[meaning]).unwrap();
-    let whole = checker.whole().unwrap().unwrap();
+    let whole = checker.whole().unwrap();
     let (mut more, mut near) = (0, 0);
     let by_word = |checker: &EquivalenceChecker<'_>, id, hops: Option<usize>| {
         let attempt = if hops.is_some() { NEARBY } else { MEMORY_WORD };
@@ -308,7 +309,7 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
         assert!(known || !is_near, "{id}: a smaller network shows less");
         near += u32::from(is_near);
         let is_same = checker
-            .decide(*id, &whole, false, Attempt { frames: 40, conflicts: None, ..SHORT_PROOF })
+            .decide(*id, whole, false, Attempt { frames: 40, conflicts: None, ..SHORT_PROOF })
             .unwrap();
         assert_eq!(known, matches!(is_same, Answer::Never { .. }), "{id}: {is_same:?}");
     }
