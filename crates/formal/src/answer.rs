@@ -8,6 +8,7 @@ use cosim_aig::EquivalenceQuery;
 use cosim_base::error::Error;
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
+use std::time::{Duration, Instant};
 
 /// Whether an output of a graph can be 1.
 #[derive(Debug)]
@@ -89,9 +90,9 @@ impl Question {
             let (certificate, by) = (Certificate::Structure, Decider::structure());
             return Ok(Answer::Never { certificate, by });
         };
-        let Some(attempt) = attempt.within(session.deadline()) else {
+        if session.deadline().is_some_and(is_late) {
             return Ok(Answer::open(LATE));
-        };
+        }
         let (mut decision, mut by) = decide(session, &self.name, file, inputs, attempt)?;
         if let Some(step) = attempt.step.filter(|_| decision.is_base()) {
             let (found, decider) = decide(session, &self.name, file, inputs, *step)?;
@@ -116,6 +117,11 @@ impl Question {
             }
         })
     }
+}
+
+/// Whether no further attempt is made before a deadline.
+pub fn is_late(deadline: Instant) -> bool {
+    deadline.saturating_duration_since(Instant::now()) < Duration::from_secs(1)
 }
 
 /// Why a question is open that was not asked any more.

@@ -1,13 +1,12 @@
 //! The portfolio: every attempt of an engine that proofs and equivalence checks make, in one table.
 //!
-//! Limits on frames and conflicts should stop an attempt before its time limit does, so that
-//! replies are the same on every machine. Replies that a time limit stopped are not cached. The
-//! callers (`prove::query`, and `equivalence` of mutation analysis) run cheap attempts first.
+//! Limits on frames and conflicts should stop an attempt before its limit of processor time does, so
+//! that replies are the same on every machine. Replies that a limit of time stopped are not cached.
+//! The callers (`prove::query`, and `equivalence` of mutation analysis) run cheap attempts first.
 
 use crate::engine::Engine;
 use crate::engine::abc::{Abc, Command};
 use crate::engine::states::States;
-use std::time::Instant;
 
 /// One run of an engine.
 #[derive(Debug, Clone, Copy)]
@@ -17,27 +16,19 @@ pub struct Attempt {
     pub frames: u32,
     /// Maximum number of conflicts in one call of the solver.
     pub conflicts: Option<u32>,
-    /// Time limit in seconds.
-    pub seconds: f64,
+    /// Limit of processor time in seconds.
+    pub seconds: u32,
     /// The step of an induction, if the attempt is its base.
     pub step: Option<&'static Attempt>,
 }
 
 impl Attempt {
     const fn new(engine: &'static dyn Engine, frames: u32, conflicts: u32, seconds: u32) -> Self {
-        let (conflicts, seconds) = (Some(conflicts), seconds as f64);
-        Self { engine, frames, conflicts, seconds, step: None }
+        Self { engine, frames, conflicts: Some(conflicts), seconds, step: None }
     }
 
     const fn with_step(self, step: &'static Attempt) -> Self {
         Self { step: Some(step), ..self }
-    }
-
-    /// The attempt within the time until a deadline; `None` if none is left.
-    pub fn within(self, deadline: Option<Instant>) -> Option<Self> {
-        let Some(deadline) = deadline else { return Some(self) };
-        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-        (left >= 1.0).then(|| Self { seconds: self.seconds.min(left.floor()), ..self })
     }
 }
 
@@ -96,7 +87,7 @@ pub const MANY_EQUAL_SIGNALS: Attempt = Attempt::new(&pdr_after("dc2; scorr"), 2
 /// `alone`: only one register can differ. The network is small but may need many frames.
 pub const ONE_REGISTER: Attempt = Attempt::new(PDR, 600, 5000, 3);
 /// `alone`, if the pairs of values are some thousand: all of them are collected.
-pub const PAIRS_OF_VALUES: Attempt = Attempt::new(&States, 50, 0, 10);
+pub const PAIRS_OF_VALUES: Attempt = Attempt::new(&States, 50, 0, 2);
 /// `by_word`: memory words keep equal abstractions.
 pub const MEMORY_WORD: Attempt = Attempt::new(&pdr_after("scorr; dc2"), 100, 20_000, 30);
 /// A quick search for a difference, which makes the longer proofs unnecessary.

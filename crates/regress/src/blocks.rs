@@ -16,7 +16,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use verilated_build::prompt_answer_within;
+use std::time::{Duration, Instant};
+use verilated_build::answer_within;
 
 /// Time in seconds that an answer may take: processor time, and time on the clock.
 const DESCRIBED_WITHIN: u64 = 60;
@@ -90,7 +91,8 @@ pub fn find(name: &str) -> Option<&'static BlockHandle> {
 fn answer(path: &Path, start: &Path, word: &str) -> Result<Vec<u8>, Error> {
     let mut command = Command::new(start);
     command.arg0("cosim").args([ENTRY, word]);
-    match prompt_answer_within(DESCRIBED_WITHIN, command) {
+    let deadline = Instant::now().checked_add(Duration::from_secs(DESCRIBED_WITHIN));
+    match answer_within(DESCRIBED_WITHIN, deadline, command) {
         Ok(Output { status, stdout, .. }) if status.success() => Ok(stdout),
         Ok(Output { status, stderr, .. }) => {
             let printed = String::from_utf8_lossy(&stderr);

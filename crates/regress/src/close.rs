@@ -22,7 +22,7 @@ use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
-use cosim_formal::answer::{Answer, LATE};
+use cosim_formal::answer::{Answer, LATE, is_late};
 use cosim_formal::close::{Closure, Purpose};
 use cosim_formal::diff::{Contents, Traffic};
 use cosim_formal::portfolio::{
@@ -670,7 +670,7 @@ impl<'a> Job<'a> {
         let (mut unproved, mut rounds) = (Vec::new(), 0);
         loop {
             points.retain(|point| self.missing.contains(point));
-            if points.is_empty() || FIRST_CYCLES.within(Some(self.run.deadline)).is_none() {
+            if points.is_empty() || is_late(self.run.deadline) {
                 break;
             }
             self.begin(&format!("deciding about {} points", points.len()));

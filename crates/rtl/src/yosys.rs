@@ -554,15 +554,18 @@ fn abc_program() -> PathBuf {
 }
 
 /// Runs commands in the ABC that comes with Yosys. It is killed after `seconds` of processor time,
-/// since some commands have no limit of their own.
+/// and at the deadline, with `None`.
 ///
 /// # Errors
 /// [`Error::Environment`] if ABC is missing; [`Error::Interrupted`].
-pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
+pub fn abc(commands: &str, seconds: u64, deadline: Instant) -> Result<Option<Output>, Error> {
     let mut command = Command::new(abc_program());
     // `-s`: a user's `abc.rc` could redefine commands.
     command.arg("-s").arg("-c").arg(commands);
-    needed(answer_within(seconds, command))
+    match answer_within(seconds, Some(deadline), command) {
+        Err(BuildError::Late { .. }) => Ok(None),
+        output => needed(output).map(Some),
+    }
 }
 
 /// Converts an error to start a program of Yosys.

@@ -57,7 +57,7 @@ pub use registers::Register;
 pub use templates::render;
 pub use tool::{
     EXCEEDED, answer_within, interrupt, is_crash, messages, messages_until, messages_within,
-    prompt_answer_within, written_text,
+    written_text,
 };
 pub use verilate::{Clock, Design, Verilated, Wrapper};
 

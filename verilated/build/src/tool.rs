@@ -91,21 +91,17 @@ pub fn messages_within(seconds: u64, command: Command) -> Result<Output, Error> 
     watched(command, &within(seconds), None, [Keep::Ends; 2])
 }
 
-/// Runs a program like [`messages_within`] and returns all of its standard output.
+/// Runs a program like [`messages_within`] and returns all of its standard output. One that sleeps
+/// uses no processor time: it is ended at the deadline, if there is one.
 ///
 /// # Errors
-/// As [`messages`]. [`Error::TooMuch`] if the output is too long to be read.
-pub fn answer_within(seconds: u64, command: Command) -> Result<Output, Error> {
-    watched(command, &within(seconds), None, [ALL, Keep::Ends])
-}
-
-/// Runs a program like [`answer_within`], and ends it after so many seconds of any time: one that
-/// sleeps uses no processor time.
-///
-/// # Errors
-/// As [`answer_within`]. [`Error::Late`] at the limit.
-pub fn prompt_answer_within(seconds: u64, command: Command) -> Result<Output, Error> {
-    let deadline = Instant::now().checked_add(Duration::from_secs(seconds));
+/// As [`messages`]. [`Error::TooMuch`] if the output is too long to be read. [`Error::Late`] at the
+/// deadline.
+pub fn answer_within(
+    seconds: u64,
+    deadline: Option<Instant>,
+    command: Command,
+) -> Result<Output, Error> {
     watched(command, &within(seconds), deadline, [ALL, Keep::Ends])
 }
 
@@ -328,7 +324,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_whole_or_an_error() {
-        let output = answer_within(60, shell("head -c 8388608 /dev/zero")).unwrap();
+        let output = answer_within(60, None, shell("head -c 8388608 /dev/zero")).unwrap();
         assert_eq!(output.stdout.len(), 8 << 20);
         // It never ends by itself.
         let endless = shell("trap '' PIPE TERM; cat /dev/zero");
@@ -356,9 +352,10 @@ mod tests {
             let error = messages_until(Some(deadline), shell(endless));
             assert!(matches!(error, Err(Error::Late { .. })), "{endless}: {error:?}");
         }
-        let error = prompt_answer_within(1, shell("sleep 1000"));
+        let in_seconds = |seconds| Instant::now().checked_add(Duration::from_secs(seconds));
+        let error = answer_within(1, in_seconds(1), shell("sleep 1000"));
         assert!(matches!(error, Err(Error::Late { .. })), "{error:?}");
-        let output = prompt_answer_within(1000, shell("echo end")).unwrap();
+        let output = answer_within(1000, in_seconds(1000), shell("echo end")).unwrap();
         assert_eq!(output.stdout, b"end\n");
         let output = messages_until(Some(Instant::now() + GRACE * 1000), shell("echo end"));
         assert_eq!(output.unwrap().stdout, b"end\n");

@@ -1,6 +1,7 @@
 //! The second solver: CaDiCaL, a program that reads DIMACS.
 
 use super::cnf::Cnf;
+use crate::engine::{guard, starved};
 use cosim_base::error::Error;
 use cosim_base::files::find_program;
 use std::collections::HashSet;
@@ -70,8 +71,9 @@ impl Solver {
         fs::write(path, cnf.dimacs()).map_err(Error::write(path))?;
         let mut command = Command::new(&self.program);
         command.arg("-q").arg(path);
-        let output = match answer_within(seconds, command) {
+        let output = match answer_within(seconds, Some(guard(seconds)), command) {
             Ok(output) => output,
+            Err(verilated_build::Error::Late { .. }) => return Err(starved("CaDiCaL", seconds)),
             Err(verilated_build::Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => return Ok(Solved::Unknown(format!("CaDiCaL cannot be run: {error}"))),
         };
@@ -99,7 +101,7 @@ fn model(stdout: &str) -> Model {
 pub fn version() -> Option<String> {
     let mut command = Command::new(Solver::find()?.program);
     command.arg("--version");
-    let output = answer_within(10, command).ok()?;
+    let output = answer_within(10, Some(guard(10)), command).ok()?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     Some(format!("CaDiCaL {}", stdout.lines().next().unwrap_or_default().trim()))
 }

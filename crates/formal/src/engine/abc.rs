@@ -1,9 +1,11 @@
 //! ABC, which comes with Yosys.
 //!
 //! A cached reply must not depend on the speed of the machine. Proofs and counterexamples do not.
-//! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC.
+//! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC. ABC's
+//! own limits of time are those of a clock, so it gets none, and is killed after its processor time.
 
-use super::{Decider, Engine, EngineRun, Reply};
+use super::{Decider, Engine, EngineRun, Reply, guard, starved};
+use crate::answer::LATE;
 use crate::certificate::{Evidence, Invariant};
 use crate::portfolio::{Attempt, SECONDS};
 use cosim_base::error::Error;
@@ -12,12 +14,6 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 use verilated_build::EXCEEDED;
-
-/// Processor seconds after which ABC is killed, at least: some of its commands have no time limit.
-const MOST: u32 = 2 * SECONDS;
-/// ABC's time limits are approximate, and its engines use clocks of their own. A run that took less
-/// than this fraction of its limit was not stopped by the limit.
-const IN_TIME: f64 = 0.75;
 
 /// Commands of ABC that decide a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +54,26 @@ impl Abc {
         Decider { engine: format!("ABC {reduce}{}", command.name()), depth }
     }
 
+    /// Processor seconds after which ABC is killed. What reduces a network has no limit of its own.
+    fn seconds(self, attempt: &Attempt) -> u64 {
+        let reduces = if self.reduce.is_empty() { 0 } else { SECONDS };
+        u64::from(attempt.seconds + reduces)
+    }
+
     /// The commands with their limits.
     fn script(self, attempt: &Attempt) -> String {
         let Self { reduce, command } = self;
         let reduce = if reduce.is_empty() { String::new() } else { format!("{reduce}; ") };
         let command = command.name();
         let conflicts = attempt.conflicts.map_or_else(String::new, |most| format!(" -C {most}"));
-        // It writes its invariant.
-        let writes = if self.command == Command::Pdr { " -d" } else { "" };
-        let Attempt { frames, seconds, .. } = attempt;
-        format!("{reduce}{command} -F {frames}{conflicts} -T {seconds}{writes}")
+        let writes = match self.command {
+            // Its invariant.
+            Command::Pdr => " -d",
+            // Each frame when it is decided, which is known if ABC is killed.
+            Command::BoundedSearch => " -v",
+            Command::Induction => "",
+        };
+        format!("{reduce}{command} -F {}{conflicts}{writes}", attempt.frames)
     }
 }
 
@@ -79,7 +85,7 @@ impl Engine for Abc {
     fn key(&self, attempt: &Attempt) -> Vec<Vec<u8>> {
         vec![
             b"abc".to_vec(),
-            most(attempt).to_le_bytes().to_vec(),
+            self.seconds(attempt).to_le_bytes().to_vec(),
             self.script(attempt).into_bytes(),
         ]
     }
@@ -101,13 +107,23 @@ impl Engine for Abc {
             Command::BoundedSearch | Command::Induction => String::new(),
         };
         let commands = format!(
-            "read_aiger {0}; {1}{to_file}; time; print_status; write_cex -a {2}",
+            "read_aiger {0}; {1}{to_file}; print_status; write_cex -a {2}",
             path.display(),
             self.script(attempt),
             trace.display()
         );
-        let output = yosys::abc(&commands, most(attempt).into())?;
+        let seconds = self.seconds(attempt);
+        let (guard, until) = (guard(seconds), session.deadline());
+        let deadline = until.map_or(guard, |until| until.min(guard));
+        let output = yosys::abc(&commands, seconds, deadline)?;
         let _ = fs::remove_file(&path);
+        let Some(output) = output else {
+            if deadline == guard {
+                return Err(starved(self.name(), seconds));
+            }
+            let reply = Reply::Open { cycles: None, because: LATE.to_owned() };
+            return Ok(EngineRun { reply, decider: self.decider(None), is_repeatable: false });
+        };
         let stdout = String::from_utf8_lossy(&output.stdout);
         let reply = match status(&stdout) {
             _ if !output.status.success() => not_shown(&stdout, &output),
@@ -126,7 +142,7 @@ impl Engine for Abc {
             _ => not_shown(&stdout, &output),
         };
         let _ = fs::remove_file(&invariant);
-        let is_repeatable = is_repeatable(&reply, attempt.seconds, &stdout, &output);
+        let is_repeatable = is_repeatable(&reply, &stdout, &output);
         let depth = match self.command {
             Command::Induction => Some(attempt.frames),
             Command::BoundedSearch | Command::Pdr => frames(&stdout),
@@ -144,25 +160,10 @@ impl Engine for Abc {
     }
 }
 
-/// Processor seconds after which ABC is killed.
-fn most(attempt: &Attempt) -> u32 {
-    MOST.max((1.5 * attempt.seconds) as u32)
-}
-
-/// Whether ABC gives this reply on every machine, given its output and its time `limit` in seconds.
-fn is_repeatable(reply: &Reply, limit: f64, stdout: &str, output: &Output) -> bool {
-    if !output.status.success() {
-        return false;
-    }
-    match reply {
-        Reply::Never(_) | Reply::Reached(_) => true,
-        Reply::Open { .. } => {
-            let is_undecided = status(stdout) == Some("-1");
-            is_undecided
-                && !stdout.to_lowercase().contains("timeout")
-                && seconds(stdout).is_some_and(|seconds| seconds < limit * IN_TIME)
-        }
-    }
+/// Whether ABC gives this reply on every machine, given its output.
+fn is_repeatable(reply: &Reply, stdout: &str, output: &Output) -> bool {
+    let is_undecided = status(stdout) == Some("-1");
+    output.status.success() && (is_undecided || !matches!(reply, Reply::Open { .. }))
 }
 
 /// The last status that ABC prints: 1 for a proof, 0 for a counterexample, -1 for undecided.
@@ -180,32 +181,32 @@ fn last<'a>(stdout: &'a str, name: &str) -> Option<&'a str> {
     stdout.lines().rev().find_map(|line| line.split_once(name)?.1.split_whitespace().next())
 }
 
-/// Elapsed seconds as printed by ABC's command `time`.
-fn seconds(stdout: &str) -> Option<f64> {
-    let seconds = |line: &str| line.strip_prefix("elapse: ")?.split(' ').next()?.parse().ok();
-    stdout.lines().rev().find_map(seconds)
-}
-
 /// An undecided reply, with the reason from ABC's output.
 fn not_shown(stdout: &str, output: &Output) -> Reply {
-    if !output.status.success() {
-        let because = match output.status.signal() {
-            Some(EXCEEDED) => "no result within the time limit".to_owned(),
-            _ => format!("no result: ABC ended with {}", output.status),
-        };
+    let is_over = output.status.signal() == Some(EXCEEDED);
+    if !output.status.success() && !is_over {
+        let because = format!("no result: ABC ended with {}", output.status);
         return Reply::Open { cycles: None, because };
     }
-    let cycles = stdout.lines().find_map(|line| {
-        line.split_once("No output asserted in ")?.1.split(' ').next()?.parse::<u32>().ok()
-    });
+    let cycles = stdout.lines().rev().find_map(decided_frames);
     let mut because = match cycles {
         Some(cycles) => format!("no difference within {cycles} cycles, and no proof"),
         None => "neither a difference nor a proof was found".to_owned(),
     };
-    if stdout.contains("timeout") {
-        because += ", within the time limit";
+    if is_over {
+        because += ", within the limit of processor time";
     }
     Reply::Open { cycles, because }
+}
+
+/// The number of frames that a line of a bounded search says to be decided: `  7 + : Var = ...`
+/// for frame 7, the first of which is 0, or at the end `No output asserted in 8 frames.`
+fn decided_frames(line: &str) -> Option<u32> {
+    if let Some((_, frames)) = line.split_once("No output asserted in ") {
+        return frames.split(' ').next()?.parse().ok();
+    }
+    let (frame, _) = line.split_once(" + : Var =")?;
+    frame.trim().parse::<u32>().ok()?.checked_add(1)
 }
 
 #[cfg(test)]
@@ -222,54 +223,45 @@ mod tests {
         }
     }
 
+    /// The messages are copied from ABC.
     #[test]
     fn an_engine_without_a_result_names_its_reason_and_its_work() {
         let because = |stdout: &str, code| match not_shown(stdout, &ended(code)) {
             Reply::Open { because, .. } => because,
             other => panic!("{other:?}"),
         };
-        for (stdout, expected) in [
+        const WORK: &str = "   0 + : Var =       1. Cla =        0. Conf =      0. Learn =      0.";
+        let frames = format!("{WORK}\n{}", WORK.replace(" 0 +", " 2 +"));
+        for (stdout, code, expected) in [
             (
-                "No output asserted in 3 frames. Resource limit reached (conf limit 10).\nProperty UNDECIDED.",
+                "No output asserted in 3 frames. Resource limit reached (conf limit 10).",
+                0,
                 "no difference within 3 cycles, and no proof",
             ),
             (
-                "No output asserted in 40 frames.\nReached timeout (60 seconds) in frame 3.",
-                "no difference within 40 cycles, and no proof, within the time limit",
+                &*frames,
+                EXCEEDED,
+                "no difference within 3 cycles, and no proof, within the limit of processor time",
             ),
-            ("", "neither a difference nor a proof was found"),
+            ("", 0, "neither a difference nor a proof was found"),
         ] {
-            assert_eq!(because(stdout, 0), expected);
+            assert_eq!(because(stdout, code), expected);
         }
         assert!(because("", 6).starts_with("no result: ABC ended with signal: 6"));
-        assert_eq!(because("", EXCEEDED), "no result within the time limit");
     }
 
-    /// The messages are copied from ABC.
     #[test]
     fn a_reply_that_a_limit_of_time_ended_is_not_repeatable() {
-        const FRAMES: &str = "No output asserted in 2 frames. Resource limit reached";
-        const LAST: &str = "Status = -1  Frames = 1   Cex is not defined.";
-        let is_kept = |limit: &str, elapse: &str, code| {
-            let stdout = format!("{FRAMES} ({limit}). Time = 1.00 sec\n{elapse}\n{LAST}\n");
+        let is_kept = |stdout: &str, code| {
             let output = ended(code);
-            is_repeatable(&not_shown(&stdout, &output), 10.0, &stdout, &output)
+            is_repeatable(&not_shown(stdout, &output), stdout, &output)
         };
-        let conflicts = "conf limit 200";
-        assert!(is_kept(conflicts, "elapse: 7.40 seconds, total: 7.40 seconds", 0));
-        for (limit, elapse, code) in [
-            ("timeout 10 sec", "elapse: 1.00 seconds, total: 1.00 seconds", 0),
-            (conflicts, "elapse: 9.93 seconds, total: 9.93 seconds", 0),
-            (conflicts, "", 0),
-            (conflicts, "elapse: 1.00 seconds, total: 1.00 seconds", EXCEEDED),
-            (conflicts, "elapse: 1.00 seconds, total: 1.00 seconds", 9),
-        ] {
-            assert!(!is_kept(limit, elapse, code), "{limit} {elapse} {code}");
+        let last = "Status = -1  Frames = 1   Cex is not defined.";
+        assert!(is_kept(last, 0));
+        for (stdout, code) in [(last, EXCEEDED), (last, 9), ("it did not read the graph", 0)] {
+            assert!(!is_kept(stdout, code), "{stdout} {code}");
         }
-        let silent = not_shown("", &ended(0));
-        assert!(!is_repeatable(&silent, 10.0, "", &ended(0)), "it did not even read the graph");
-        let proved = Reply::Never(None);
-        assert!(is_repeatable(&proved, 2.0, "elapse: 9.00 seconds", &ended(0)));
+        assert!(is_repeatable(&Reply::Never(None), "", &ended(0)));
     }
 
     #[test]
@@ -277,9 +269,8 @@ mod tests {
         let script = |attempt: Attempt| {
             String::from_utf8(attempt.engine.key(&attempt).pop().unwrap()).unwrap()
         };
-        assert_eq!(script(FIRST_CYCLES), "bmc3 -F 6 -C 20000 -T 10");
-        assert_eq!(script(LONG_PROOF), "scorr -w; dc2; pdr -F 200 -C 5000 -T 60 -d");
-        let unlimited = Attempt { conflicts: None, seconds: 0.5, ..INDUCTION_STEP };
-        assert_eq!(script(unlimited), "ind -F 2 -T 0.5");
+        assert_eq!(script(FIRST_CYCLES), "bmc3 -F 6 -C 20000 -v");
+        assert_eq!(script(LONG_PROOF), "scorr -w; dc2; pdr -F 200 -C 5000 -d");
+        assert_eq!(script(Attempt { conflicts: None, ..INDUCTION_STEP }), "ind -F 2");
     }
 }

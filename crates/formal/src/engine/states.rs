@@ -14,7 +14,6 @@ use crate::portfolio::Attempt;
 use cosim_base::error::Error;
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 /// Most registers of a network.
 const REGISTERS: usize = 48;
@@ -27,7 +26,8 @@ const LANES: usize = 64;
 /// Inputs that are tried in each state, besides those that led to it.
 const DRAWS: usize = 4;
 
-/// The engine. The frames of an [`Attempt`] are the queries to CaDiCaL.
+/// The engine. The frames of an [`Attempt`] are the queries to CaDiCaL, and its seconds are those of
+/// each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct States;
 
@@ -51,8 +51,6 @@ impl Engine for States {
         file: &[u8],
         attempt: &Attempt,
     ) -> Result<EngineRun, Error> {
-        let begin = Instant::now();
-        let left = || attempt.seconds - begin.elapsed().as_secs_f64();
         let run = |reply, is_repeatable| EngineRun {
             reply,
             decider: Decider { engine: self.name().to_owned(), depth: None },
@@ -69,18 +67,14 @@ impl Engine for States {
         let path = session.path(&format!("{name}-states.cnf"));
         let mut states = Explored::new(&network);
         for _ in 0..attempt.frames {
-            let simulated = states.simulate(|| left() < 0.0);
-            if left() < 1.0 {
-                return Ok(run(open("it was stopped by its time limit"), false));
-            }
-            if let Err(because) = simulated {
+            if let Err(because) = states.simulate() {
                 return Ok(run(open(because), true));
             }
             let invariant = Invariant::of_states(&states.known, network.latches.len());
             if invariant.clauses() > CUBES {
                 return Ok(run(open("its network has too many states"), true));
             }
-            let solve = |cnf: &Cnf| solver.solve_within(&path, cnf, left() as u64);
+            let solve = |cnf: &Cnf| solver.solve_within(&path, cnf, attempt.seconds.into());
             match states.leave(&invariant, solve)? {
                 Leave::Never => return Ok(run(Reply::Never(Some(invariant)), true)),
                 Leave::From(state, inputs) => states.waiting.push((state, inputs)),
@@ -123,10 +117,9 @@ impl<'a> Explored<'a> {
         Self { network, known: BTreeSet::from([0]), waiting, drawn: 0 }
     }
 
-    /// Simulates until no new state appears, or it `is_late`. The error says why that is not
-    /// possible.
-    fn simulate(&mut self, is_late: impl Fn() -> bool) -> Result<(), &'static str> {
-        while !self.waiting.is_empty() && !is_late() {
+    /// Simulates until no new state appears. The error says why that is not possible.
+    fn simulate(&mut self) -> Result<(), &'static str> {
+        while !self.waiting.is_empty() {
             let from = self.waiting.len().saturating_sub(LANES);
             let lanes = self.waiting.split_off(from);
             for draw in 0..=DRAWS {

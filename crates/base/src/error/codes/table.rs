@@ -278,6 +278,9 @@ table! {
     E0511 YOSYS_ENDED Machine "Yosys was ended before it finished"
         "A time limit, or a signal of the system, ended Yosys, so nothing is known of the RTL. Give the command more time \
          (--time), or free memory, which the system's log (dmesg) shows to be short."
+    E0512 PROVER_STARVED Machine "a prover got too little of the processor"
+        "Answers depend on processor time, so that they are the same on every machine. A prover that has not used its \
+         share after ten times as long is ended without an answer. Run the command again when less runs beside it."
 
     E0601 WRITE_FAILED Machine "a file cannot be written or accessed"
         "The message names the file and the reason of the system, usually a full disk, a quota or missing permissions. \
