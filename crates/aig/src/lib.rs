@@ -153,6 +153,8 @@ pub enum EquivalenceQuery {
         file: Vec<u8>,
         /// Names of its inputs.
         inputs: Vec<String>,
+        /// For each of its latches, the number of that of the graph, if it is one.
+        latches: Vec<Option<usize>>,
     },
 }
 

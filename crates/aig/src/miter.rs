@@ -67,6 +67,8 @@ pub(super) struct Miter {
     inputs: Vec<String>,
     /// Next values. An unshared register of the original has a latch for each side.
     latches: Vec<Literal>,
+    /// The latch of the original graph that each of them is, if it is one.
+    owners: Vec<Option<usize>>,
     /// For each node of the original graph, its literal without and with the mutation.
     pub(super) sides: [Vec<Literal>; 2],
     /// 1 while all proved invariants of the original RTL hold.
@@ -199,6 +201,7 @@ impl Miter {
         }
         for (place, (index, side)) in owners.into_iter().enumerate() {
             let latch = &aig.latches[index];
+            miter.owners[place + places] = Some(index);
             let next =
                 of(&miter.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
             miter.latches[place + places] =
@@ -215,6 +218,7 @@ impl Miter {
             known: HashMap::new(),
             inputs: Vec::new(),
             latches: Vec::new(),
+            owners: Vec::new(),
             sides: [side.clone(), side],
             proved: TRUE,
         };
@@ -251,6 +255,7 @@ impl Miter {
     fn latch(&mut self) -> Literal {
         self.nodes.push(Node::Latch(self.latches.len()));
         self.latches.push(FALSE);
+        self.owners.push(None);
         (self.nodes.len() as u32 - 1) * 2
     }
 
@@ -458,11 +463,12 @@ impl Miter {
                 inputs.push(self.inputs[*place].clone());
             }
         }
-        let mut latches = Vec::new();
+        let (mut latches, mut owners) = (Vec::new(), Vec::new());
         for (node, kind) in nodes() {
             if let Node::Latch(place) = kind {
                 number.insert(node, number.len() as u32);
                 latches.push(self.latches[*place]);
+                owners.push(self.owners[*place]);
             }
         }
         let mut ands = Vec::new();
@@ -488,7 +494,7 @@ impl Miter {
             encode(&mut file, number[&node] * 2 - left);
             encode(&mut file, left - right);
         }
-        EquivalenceQuery::Open { file, inputs }
+        EquivalenceQuery::Open { file, inputs, latches: owners }
     }
 }
 

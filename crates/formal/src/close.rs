@@ -15,6 +15,7 @@ use crate::diff::{Contents, OFFER, TO_NETLIST, Traffic};
 use crate::graph::UndefinedBits;
 use crate::invariants::{HELP, Observer, observer};
 use crate::monitor::{AROUND, MONITOR};
+use crate::open;
 use crate::portfolio::Attempt;
 use cosim_aig::{Aig, Freed, Goal, Interface, Seen};
 use cosim_base::error::Error;
@@ -323,6 +324,17 @@ impl Closure {
         let first = points.first().copied().unwrap_or_default();
         let name = format!("close-{first}-{}-{contents:?}-{traffic:?}-{purpose:?}", points.len());
         Ok(Question { name, query })
+    }
+
+    /// What keeps it open that a point is never reached, as [`open::because`].
+    ///
+    /// # Errors
+    /// As [`Closure::ask`].
+    pub fn because(&self, point: usize, traffic: Traffic) -> Result<String, Error> {
+        match self.question(&[point], Contents::Shared, traffic, Purpose::Proof) {
+            Ok(question) => open::because(&self.session, &question, &self.circuit.words),
+            Err(reason) => reason.because().map(|_| String::new()),
+        }
     }
 
     /// The points that a trace of the engine reaches.

@@ -713,7 +713,8 @@ impl<'a> Job<'a> {
                 Step::Undecided => {
                     if is_last {
                         for point in &points {
-                            let because = "neither a proof nor inputs were found".to_owned();
+                            let more = closure.because(*point, traffic)?;
+                            let because = format!("neither a proof nor inputs were found{more}");
                             self.open.insert(*point, because);
                         }
                     }

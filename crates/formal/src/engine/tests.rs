@@ -289,7 +289,7 @@ fn an_output_that_always_differs_is_reached_by_every_question() {
     let session = kept.session("1");
     let is_reached = |query: EquivalenceQuery| match query {
         EquivalenceQuery::Same => false,
-        EquivalenceQuery::Open { file, inputs } => {
+        EquivalenceQuery::Open { file, inputs, .. } => {
             let found = decide(&session, "question", &file, &inputs, FIRST_CYCLES).unwrap();
             matches!(found, (Decision::Reached(_), _))
         }
