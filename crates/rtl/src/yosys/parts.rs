@@ -1,28 +1,24 @@
 //! Cuts parts out of SystemVerilog that Yosys cannot read as a whole. The text is preprocessed, so
-//! it has no comments.
+//! it has no macros.
+
+use verilated_lexer::{Token, tokens};
 
 /// What is between two keywords, with them, and everything else. A name behind the second keyword,
 /// as in `endfunction : name`, is left out.
 pub fn parts(text: &str, begin: &str, end: &str) -> (String, String) {
-    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_$`\\".contains(letter);
-    let find = |from: usize, word: &str| {
-        let found = text[from..].match_indices(word).map(|(at, _)| from + at);
-        let is_word = |at: &usize| {
-            !text[..*at].ends_with(is_name) && !text[at + word.len()..].starts_with(is_name)
-        };
-        found.into_iter().find(is_word)
-    };
+    let tokens: Vec<Token<'_>> = tokens(text).collect();
+    let find = |from: usize, word: &str| (from..tokens.len()).find(|at| tokens[*at].text == word);
     let (mut inside, mut outside, mut from) = (String::new(), String::new(), 0);
     while let Some(first) = find(from, begin) {
-        let Some(last) = find(first, end).map(|last| last + end.len()) else { break };
-        outside.push_str(&text[from..first]);
-        inside.push_str(&text[first..last]);
+        let Some(last) = find(first, end) else { break };
+        outside.extend(tokens[from..first].iter().map(|token| token.text));
+        inside.extend(tokens[first..=last].iter().map(|token| token.text));
         inside.push('\n');
-        let rest = text[last..].trim_start();
-        let named = rest.strip_prefix(':').map(str::trim_start);
-        from = text.len() - named.map_or(rest, |rest| rest.trim_start_matches(is_name)).len();
+        let mut code = (last + 1..tokens.len()).filter(|at| tokens[*at].is_code());
+        let is_named = code.next().is_some_and(|at| tokens[at].text == ":");
+        from = code.next().filter(|_| is_named).unwrap_or(last) + 1;
     }
-    outside.push_str(&text[from..]);
+    outside.extend(tokens[from..].iter().map(|token| token.text));
     (inside, outside)
 }
 
@@ -37,9 +33,16 @@ mod tests {
         let (inside, outside) = parts(text, "package", "endpackage");
         let p = "package p; localparam A = 1;\nfunction f; endfunction : f\nendpackage";
         assert_eq!(inside, format!("{p}\npackage q; endpackage\n"));
-        assert_eq!(outside, "module my_package; endmodule\n\npackage open;");
+        assert_eq!(outside, "module my_package; endmodule\n\n\npackage open;");
         let (_, outside) = parts(p, "function", "endfunction");
         assert_eq!(outside, "package p; localparam A = 1;\n\nendpackage");
+        for one in [
+            "package a; string s = \"endpackage\"; endpackage",
+            "package a; wire \\endpackage ; endpackage",
+            "package a; /*verilator endpackage */ endpackage",
+        ] {
+            assert_eq!(parts(one, "package", "endpackage"), (format!("{one}\n"), String::new()));
+        }
         assert_eq!(parts("", "package", "endpackage"), (String::new(), String::new()));
     }
 }
