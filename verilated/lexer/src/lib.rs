@@ -96,6 +96,21 @@ pub const fn tokens(text: &str) -> Tokens<'_> {
     Tokens { text, start: 0, line: 1, line_start: 0, is_event: false, is_attribute: false }
 }
 
+/// The code of a text without directives. Each directive ends with its line, unless `\` stands
+/// before that end, also in a comment.
+pub fn outside_directives<'a>(
+    text: &'a str,
+    is_directive: impl Fn(&Token<'a>) -> bool,
+) -> impl Iterator<Item = Token<'a>> {
+    let (mut is_inside, mut is_continued) = (false, false);
+    tokens(text).filter(move |token| {
+        let is_end = token.kind == Kind::Blank && token.text.contains('\n') && !is_continued;
+        is_continued = token.kind == Kind::LineComment && token.text.ends_with('\\');
+        is_inside = is_inside && !is_end || is_directive(token);
+        token.is_code() && !is_inside
+    })
+}
+
 /// An iterator over the tokens of a text.
 #[derive(Debug, Clone)]
 pub struct Tokens<'a> {

@@ -153,6 +153,20 @@ fn names_directives_and_comments_differ() {
 }
 
 #[test]
+fn directives_end_with_their_lines() {
+    for (text, expected) in [
+        ("`define A(x) x \\\n + 1\nb `C\nd", "b d"),
+        ("`define A 1 // x \\\n + 1\nb", "b"),
+        ("`define A 1 /* x\n y */ + 1\nb", "b"),
+        ("a\n`line 3 \"b\" 1\n\"`c\"", "a \"`c\""),
+    ] {
+        let is_directive = |token: &Token<'_>| matches!(token.kind, Directive | LineDirective);
+        let code = outside_directives(text, is_directive);
+        assert_eq!(code.map(|token| token.text).collect::<Vec<_>>().join(" "), expected);
+    }
+}
+
+#[test]
 fn places_are_counted_from_1() {
     let places: Vec<_> = tokens("a /*\n\n*/ é b\n  \"c\\\nd\" e")
         .filter(Token::is_code)

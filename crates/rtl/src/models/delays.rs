@@ -1,7 +1,8 @@
 //! Finds delays (`#5`) in RTL. Verilator ignores them, most without a message.
 
 use super::Examined;
-use super::header::{is_known, is_name, tokens};
+use super::header::{code, is_known, is_name};
+use verilated_lexer::{Kind, Token};
 
 /// A delay.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,23 +26,19 @@ pub fn delays(examined: &Examined) -> Vec<Delay> {
 }
 
 /// The lines of delays, and whether each is in a process that waits for nothing else.
-fn delays_in(text: &str) -> Vec<(usize, bool)> {
-    let tokens = tokens(text);
+fn delays_in(text: &str) -> Vec<(u32, bool)> {
+    let tokens = code(text, true);
     let mut found = Vec::new();
     let mut is_process = false;
-    let (mut counted, mut line) = (0, 1);
     for (at, token) in tokens.iter().enumerate() {
-        let next = |of: usize| tokens.get(at + of).map_or("", |token| token.text);
         let last = at.checked_sub(1).map_or("", |at| tokens[at].text);
+        let next = tokens.get(at + 1);
         match token.text {
-            "always" | "forever" => is_process = next(1) != "@",
-            "initial" | "final" | "always_comb" | "always_ff" | "always_latch" | "endmodule" => {
-                is_process = false;
-            }
-            "#" if next(1) != "#" && last != "#" && is_delay(last, next(1)) => {
-                line += text[counted..token.at].matches('\n').count();
-                counted = token.at;
-                found.push((line, is_process));
+            "always" | "forever" => is_process = next.is_none_or(|next| next.text != "@"),
+            "module" | "initial" | "final" | "always_comb" | "always_ff" | "always_latch"
+            | "endmodule" => is_process = false,
+            "#" if next.is_some_and(|next| is_delay(last, next)) => {
+                found.push((token.line, is_process));
             }
             _ => {}
         }
@@ -50,13 +47,14 @@ fn delays_in(text: &str) -> Vec<(usize, bool)> {
 }
 
 /// Whether `#` between two words is a delay. Else it is in front of parameters.
-fn is_delay(last: &str, next: &str) -> bool {
+fn is_delay(last: &str, next: &Token<'_>) -> bool {
     const BEFORE: [&str; 10] =
-        ["assign", "=", "<", "always", "initial", "forever", "begin", "else", "fork", "do"];
-    let is_value = next.starts_with(|letter: char| letter.is_ascii_digit()) || is_name(next);
-    match next {
-        "(" => BEFORE.contains(&last) || last == "<=" || last == ")",
-        _ => is_value && (!is_name(last) || is_known(last) || BEFORE.contains(&last)),
+        ["assign", "=", "<=", "always", "initial", "forever", "begin", "else", "fork", "do"];
+    match next.kind {
+        Kind::Number | Kind::Word | Kind::EscapedName | Kind::Directive => {
+            !is_name(last) || is_known(last) || BEFORE.contains(&last)
+        }
+        _ => next.text == "(" && (BEFORE.contains(&last) || last == ")"),
     }
 }
 
@@ -81,6 +79,9 @@ mod tests {
             ),
             ("assert property (@(posedge clk) a |-> ##1 b); // #5", &[]),
             ("fifo #(8) f(); fifo #16 g(); pkg::c #(T)::type_id x;", &[]),
+            ("/*\n#5*/ q <= #`D \"#5\";", &[(2, false)]),
+            ("`define A(x) \\\n q <= #5 x\n", &[(2, false)]),
+            ("`define A always #5 c = ~c\nmodule m; task t; #5; endtask", &[(1, true), (2, false)]),
             ("and #2 g(a, b, c);", &[]),
         ] {
             assert_eq!(delays_in(text), expected, "{text}");

@@ -13,6 +13,7 @@ use cosim_block::rtl::Rtl;
 use std::path::{Path, PathBuf};
 use verilated_build::sources::Declarations;
 use verilated_build::{Design, VerilatorOption};
+use verilated_lexer::{Kind, Token, outside_directives};
 
 /// What a module declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,9 +58,9 @@ const NO_INTERFACE: &str = "input output inout ref var wire logic reg bit byte i
     unsigned struct union enum type const parameter localparam assign begin end endmodule always initial if else for \
     return generate endgenerate typedef import export function task virtual interconnect";
 
-/// Directives, whose lines are no code. Other words behind a back quote are macros.
-const DIRECTIVES: &str = "define undef undefineall ifdef ifndef elsif else endif include timescale default_nettype \
-    resetall celldefine endcelldefine line pragma begin_keywords end_keywords unconnected_drive nounconnected_drive";
+/// Directives but `define`, whose lines are no code. Other words behind a back quote are macros.
+const DIRECTIVES: &str = "undef undefineall ifdef ifndef elsif else endif include timescale default_nettype \
+    resetall celldefine endcelldefine begin_keywords end_keywords unconnected_drive nounconnected_drive";
 
 impl Header {
     /// Finds the module in the RTL. A header that is not found declares nothing.
@@ -111,7 +112,7 @@ impl Header {
     }
 
     fn parse(text: &str, top: &str) -> Option<Self> {
-        let tokens = tokens(text);
+        let tokens = code(text, false);
         let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.text == word);
         let mut at = (0..tokens.len()).find(|at| {
             let name = at + 1 + usize::from(is(at + 1, "automatic") || is(at + 1, "static"));
@@ -120,9 +121,7 @@ impl Header {
         at += (at..tokens.len()).position(|at| is(at, top))? + 1;
         let slice = |tokens: &[Token<'_>]| match tokens {
             [] => String::new(),
-            [first, .., last] | [first @ last] => {
-                text[first.at..last.at + last.text.len()].to_owned()
-            }
+            [first, .., last] | [first @ last] => text[first.start..last.range().end].to_owned(),
         };
         let mut found = Self::default();
         while is(at, "import") {
@@ -245,12 +244,6 @@ fn preprocessed(design: Design, path: PathBuf) -> Result<String, Error> {
     Ok(answer.texts.get(Path::new(&path)).cloned().unwrap_or_default())
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Token<'a> {
-    pub at: usize,
-    pub text: &'a str,
-}
-
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_' || letter == '\\')
 }
@@ -259,80 +252,47 @@ pub(super) fn is_known(word: &str) -> bool {
     NO_INTERFACE.split_whitespace().any(|known| known == word)
 }
 
-/// Words, numbers, strings and signs, without comments, attributes and directives.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
-    while let Some(letter) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let until = |mark: &str, from: usize| {
-            rest.get(from..)
-                .and_then(|behind| behind.find(mark))
-                .map_or(rest.len(), |end| from + end)
-        };
-        let word = |from: usize| {
-            let end = rest[from..].find(|letter| !is_letter(letter));
-            end.map_or(rest.len(), |end| from + end)
-        };
-        let ends = |mark: &str| (until(mark, 2) + mark.len()).min(rest.len());
-        let (length, is_token) = match letter {
-            _ if letter.is_whitespace() => (letter.len_utf8(), false),
-            '/' if rest.starts_with("//") => (until("\n", 0), false),
-            '/' if rest.starts_with("/*") => (ends("*/"), false),
-            '(' if rest.starts_with("(*") && !rest.starts_with("(*)") => (ends("*)"), false),
-            '`' if DIRECTIVES.split(' ').any(|known| known == &rest[1..word(1)]) => {
-                (until("\n", 0), false)
-            }
-            '`' => (word(1), true),
-            '"' => {
-                let mut is_escaped = false;
-                let end = rest.char_indices().skip(1).find(|(_, letter)| {
-                    let ends = *letter == '"' && !is_escaped;
-                    is_escaped = *letter == '\\' && !is_escaped;
-                    ends
-                });
-                (end.map_or(rest.len(), |(end, _)| end + 1), true)
-            }
-            '\\' => (rest.find(char::is_whitespace).unwrap_or(rest.len()), true),
-            ':' if rest.starts_with("::") => (2, true),
-            _ if is_letter(letter) => (word(0), true),
-            _ => (letter.len_utf8(), true),
-        };
-        if is_token {
-            tokens.push(Token { at, text: &rest[..length] });
-        }
-        at += length;
+/// The code without attributes and directives, with or without definitions of macros.
+pub(super) fn code(text: &str, with_macros: bool) -> Vec<Token<'_>> {
+    let is_directive = |token: &Token<'_>| {
+        let is_it = |known| token.text.strip_prefix('`') == Some(known);
+        token.kind == Kind::LineDirective
+            || !with_macros && is_it("define")
+            || DIRECTIVES.split_whitespace().any(is_it)
+    };
+    let mut in_attribute = false;
+    let code = outside_directives(text, is_directive).filter(|token| {
+        in_attribute = token.text == "(*" || in_attribute && token.text != "*)";
+        !in_attribute && token.text != "*)"
+    });
+    code.collect()
+}
+
+/// How much deeper in brackets the text behind a token is.
+fn depth(token: &Token<'_>) -> i32 {
+    match token.text {
+        "(" | "[" | "{" | "'{" => 1,
+        ")" | "]" | "}" => -1,
+        _ => 0,
     }
-    tokens
 }
 
 /// The place of the bracket that closes the one at `open`.
 fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
-    let mut depth = 0;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at);
-        }
-    }
-    None
+    let mut inside = 0;
+    let is_end = |token| {
+        inside += depth(token);
+        inside == 0
+    };
+    tokens.iter().skip(open).position(is_end).map(|end| open + end)
 }
 
 /// The parts between commas outside of brackets.
 fn split<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
-    let mut depth = 0;
+    let mut inside = 0;
     let is_end = move |token: &Token<'_>| {
-        match token.text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth -= 1,
-            _ => {}
-        }
-        depth == 0 && token.text == ","
+        inside += depth(token);
+        inside == 0 && token.text == ","
     };
     tokens.split(is_end).filter(|piece| !piece.is_empty()).collect()
 }
@@ -412,6 +372,13 @@ endmodule";
         for text in ["module m", "module m #(", "module m import", "", "`module m(); endmodule"] {
             assert!(Header::parse(text, "m").is_none(), "{text}");
         }
+        // What is no code.
+        let text = "`define BUS(x) bus b, \\\n module m(bus x); \n\
+                    module m((* a = \"*)\" *) bus.x s /* , bus t */); string s = \"a\n\
+                    endmodule\n";
+        let found = Header::parse(text, "m").unwrap();
+        let ports: Vec<&str> = found.interfaces.iter().map(|port| &*port.port).collect();
+        assert_eq!(ports, ["s"]);
         assert_eq!(Header::parse("module m; endmodule", "m"), Some(Header::default()));
     }
 }
