@@ -6,14 +6,15 @@
 //! finds too many uses rather than too few.
 
 use std::collections::{BTreeMap, BTreeSet};
+use verilated_lexer::{Kind, Token, outside_directives, tokens};
 
 /// The declarations in a source, and every name in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declarations {
-    /// Packages, interfaces and classes, which must be declared before use.
-    first: BTreeSet<String>,
-    /// Modules, programs and other declarations.
-    others: BTreeSet<String>,
+    /// Packages, interfaces and classes, which must be declared before use, and their lines.
+    first: BTreeMap<String, u32>,
+    /// Modules, programs and other declarations, and their lines.
+    others: BTreeMap<String, u32>,
     /// All names.
     names: BTreeSet<String>,
     /// Macros that it defines, and those that it uses without.
@@ -28,67 +29,67 @@ impl Declarations {
     pub fn of(text: &str) -> Self {
         let mut found = Self::default();
         let mut lists = false;
-        for (directive, behind) in directives(text) {
+        for (directive, next) in directives(text) {
             match directive {
-                "define" => drop(found.macros.insert(word(behind).to_owned())),
-                "include" => lists |= included(behind).is_some_and(is_source),
+                "define" => found.macros.extend(next.map(|name| name.text.to_owned())),
+                "include" => lists |= included(next).is_some_and(is_source),
                 name => drop(found.needs.insert(name.to_owned())),
             }
         }
         found.needs.retain(|name| !found.macros.contains(name));
-        found.has_code = has_code(text) || lists && found.macros.is_empty();
-        let mut words = names(text).peekable();
+        let is_directive =
+            |token: &Token<'_>| matches!(token.kind, Kind::Directive | Kind::LineDirective);
+        let has_code = outside_directives(text, is_directive).next().is_some();
+        found.has_code = has_code || lists && found.macros.is_empty();
+        let mut code = tokens(text).filter(Token::is_code).peekable();
         let mut last = "";
-        while let Some(word) = words.next() {
-            let modifier = |word: &&str| ["automatic", "static"].contains(word);
-            // In a macro, other text may follow, as in class``i``_thresh.
-            let at = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
-            let behind = at(word) + word.len();
-            let follows = |next: &&str| {
-                let between = text[behind..at(next)].trim_start();
-                between.is_empty()
-                    || between.starts_with('/')
-                    || between.starts_with("automatic")
-                    || between.starts_with("static")
-            };
-            match word {
+        while let Some(token) = code.next() {
+            let before = std::mem::replace(&mut last, token.text);
+            let (declared, others): (_, &[&str]) = match token.text {
                 // `virtual interface` is a type, and an `interface class` is a class.
-                "package" | "interface" | "class" if last != "virtual" => {
-                    while words.next_if(modifier).is_some() {}
-                    let is_name =
-                        |name: &&str| !["class", "extends", "port"].contains(name) && follows(name);
-                    if let Some(name) = words.next_if(is_name) {
-                        found.first.insert(name.to_owned());
-                        found.names.insert(name.to_owned());
-                    }
+                "package" | "interface" | "class" if before != "virtual" => {
+                    (&mut found.first, &["class", "extends", "port"])
                 }
                 "module" | "macromodule" | "program" | "primitive" | "checker" => {
-                    while words.next_if(modifier).is_some() {}
-                    if let Some(name) = words.next_if(follows) {
-                        found.others.insert(name.to_owned());
+                    (&mut found.others, &[])
+                }
+                name => {
+                    if token.kind == Kind::Word {
                         found.names.insert(name.to_owned());
                     }
+                    continue;
                 }
-                name => drop(found.names.insert(name.to_owned())),
+            };
+            while code.next_if(|next| ["automatic", "static"].contains(&next.text)).is_some() {}
+            // In a macro, other text may follow, as in class``i``_thresh.
+            let is_name =
+                |next: &Token<'_>| next.kind == Kind::Word && !others.contains(&next.text);
+            if let Some(name) = code.next_if(is_name) {
+                declared.entry(name.text.to_owned()).or_insert(name.line);
+                found.names.insert(name.text.to_owned());
             }
-            last = word;
         }
         found
     }
 
+    /// The line in which it declares a module, package or the like of that name.
+    pub fn line_of(&self, name: &str) -> Option<u32> {
+        self.first.get(name).or_else(|| self.others.get(name)).copied()
+    }
+
     /// Whether it declares a module, package or the like of that name.
     pub fn declares(&self, name: &str) -> bool {
-        self.first.contains(name) || self.others.contains(name)
+        self.line_of(name).is_some()
     }
 
     /// The packages and interfaces it declares that another source uses.
     pub fn used_by(&self, other: &Self) -> Vec<String> {
-        self.first.intersection(&other.names).cloned().collect()
+        self.first.keys().filter(|name| other.names.contains(*name)).cloned().collect()
     }
 
     /// Whether it declares something that `other` declares, too.
     pub fn overlaps(&self, other: &Self) -> bool {
-        self.first.iter().chain(&self.others).any(|name| other.declares(name))
+        self.first.keys().chain(self.others.keys()).any(|name| other.declares(name))
     }
 
     /// Whether it declares something that Verilator does not search for, such as a package.
@@ -109,7 +110,7 @@ impl Declarations {
 
     /// The modules, programs and the like.
     pub fn modules(&self) -> impl Iterator<Item = &str> {
-        self.others.iter().map(String::as_str)
+        self.others.keys().map(String::as_str)
     }
 }
 
@@ -119,7 +120,7 @@ impl Declarations {
 pub fn order(sources: &[Declarations]) -> Vec<usize> {
     let mut declared: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, source) in sources.iter().enumerate() {
-        for name in &source.first {
+        for name in source.first.keys() {
             declared.entry(name).or_default().push(place);
         }
     }
@@ -177,34 +178,18 @@ pub fn needed(sources: &[Declarations], top: &str, others: &[Declarations]) -> B
     needed
 }
 
-/// The line, from 1 on, in which a text declares a module, a package or the like of this name.
-pub fn line_of(text: &str, name: &str) -> Option<usize> {
-    let declares = |line: &str| Declarations::of(line).declares(name);
-    text.lines().position(declares).map(|place| place + 1)
-}
-
-/// The name at the start of a text.
-fn word(text: &str) -> &str {
-    let text = text.trim_start();
-    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
-    &text[..text.find(|letter| !is_name(letter)).unwrap_or(text.len())]
-}
-
-/// The directives and macros outside of comments, and what is behind each.
-fn directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let is_whole = |line: &&str| !line.trim_start().starts_with("//");
-    text.lines().filter(is_whole).flat_map(|line| {
-        let code = line.split("//").next().unwrap_or_default();
-        code.match_indices('`').map(move |(at, _)| {
-            let name = word(&line[at + 1..]);
-            (name, &line[at + 1 + name.len()..])
-        })
+/// The directives and macros of a text, and the token behind each.
+fn directives(text: &str) -> impl Iterator<Item = (&str, Option<Token<'_>>)> {
+    let mut code = tokens(text).filter(Token::is_code).peekable();
+    std::iter::from_fn(move || {
+        let directive = code.find(|token| token.kind == Kind::Directive)?;
+        Some((&directive.text[1..], code.peek().copied()))
     })
 }
 
 /// The name of a file behind `` `include ``.
-fn included(behind: &str) -> Option<&str> {
-    behind.trim_start().strip_prefix('"')?.split('"').next()
+fn included(next: Option<Token<'_>>) -> Option<&str> {
+    next?.text.strip_prefix('"')?.strip_suffix('"')
 }
 
 fn is_source(name: &str) -> bool {
@@ -215,82 +200,7 @@ fn is_source(name: &str) -> bool {
 pub fn includes(text: &str) -> impl Iterator<Item = &str> {
     directives(text)
         .filter(|(directive, _)| *directive == "include")
-        .filter_map(|(_, behind)| included(behind))
-}
-
-/// Whether a text has more than directives and comments.
-fn has_code(text: &str) -> bool {
-    let (mut in_comment, mut in_directive) = (false, false);
-    text.lines().any(|line| {
-        let mut rest = line.trim();
-        let continues = rest.ends_with('\\');
-        let mut is_code = false;
-        while !rest.is_empty() {
-            let after = |mark: &str| rest.split_once(mark).map_or("", |(_, behind)| behind);
-            if in_comment {
-                in_comment = !rest.contains("*/");
-                rest = after("*/").trim_start();
-            } else if rest.starts_with("/*") {
-                in_comment = true;
-                rest = &rest[2..];
-            } else if in_directive || rest.starts_with("//") {
-                break;
-            } else if rest.starts_with('`') {
-                in_directive = true;
-            } else {
-                is_code = true;
-                break;
-            }
-        }
-        in_directive &= continues;
-        is_code
-    })
-}
-
-/// The names in a text, without comments, string literals, macros and system functions.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        loop {
-            let letter = rest.chars().next()?;
-            let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
-            let word = |text: &str| text.find(|letter| !is_name(letter)).unwrap_or(text.len());
-            let end =
-                |text: &str, mark: &str| text.find(mark).map_or(text.len(), |at| at + mark.len());
-            let skipped = match letter {
-                '/' if rest.starts_with("//") => end(rest, "\n"),
-                '/' if rest.starts_with("/*") => 2 + end(&rest[2..], "*/"),
-                '"' => quoted(rest),
-                // Skip the macro's name but not its arguments.
-                '`' | '$' => 1 + word(&rest[1..]),
-                '\\' => rest.find(char::is_whitespace).unwrap_or(rest.len()),
-                letter if letter.is_ascii_digit() => word(rest),
-                letter if is_name(letter) => {
-                    let (name, behind) = rest.split_at(word(rest));
-                    rest = behind;
-                    return Some(name);
-                }
-                letter => letter.len_utf8(),
-            };
-            rest = &rest[skipped..];
-        }
-    })
-}
-
-/// The length of the string literal at the start of a text. It ends at the end of the line at the
-/// latest.
-fn quoted(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (at, letter) in text.char_indices().skip(1) {
-        match letter {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '"' => return at + 1,
-            '\n' => return at,
-            _ => {}
-        }
-    }
-    text.len()
+        .filter_map(|(_, next)| included(next))
 }
 
 #[cfg(test)]
@@ -309,10 +219,8 @@ mod tests {
                     module static m(i.m a, virtual interface j b); initial $display(\"module n\"); \
                     endmodule\n";
         let found = Declarations::of(text);
-        let set =
-            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
-        assert!(found.first.is_superset(&set(&["p", "i", "ic"])), "{found:?}");
-        assert_eq!(found.others, set(&["m"]));
+        assert!(["p", "i", "ic"].iter().all(|name| found.first.contains_key(*name)), "{found:?}");
+        assert!(found.modules().eq(["m"]));
         assert!(found.names.contains("j") && !found.names.contains("no"));
     }
 
@@ -372,6 +280,7 @@ mod tests {
         for (text, is_fragment) in [
             ("`define A 1\n// x\n/* y\n z */ `include \"a.vh\"\n", false),
             ("`define A(x) \\\n  x + 1 \\\n  + 2\n\n", false),
+            ("`define A 1 /* x\n y */\n`A", false),
             ("", false),
             ("`define A 1\nalways @(posedge clk) q <= `A;\n", true),
             ("/* x */ assign a = b;", true),
@@ -383,7 +292,17 @@ mod tests {
         ] {
             assert_eq!(Declarations::of(text).is_fragment(), is_fragment, "{text}");
         }
-        assert_eq!(line_of("// module m\n\nmodule m; endmodule", "m"), Some(3));
+    }
+
+    #[test]
+    fn comments_and_strings_declare_and_include_nothing() {
+        let found = Declarations::of("/*\nmodule m;\n// module m\n*/ module\nm; endmodule");
+        assert_eq!(found.line_of("m"), Some(5));
+        let text = "/*\n`include \"a.v\" */ `define S \"`include \\\"b.v\\\"\"\n\
+                    `define T \"//\" `U // `include \"c.v\"\n`include /* */ \"d.v\"\n";
+        assert_eq!(includes(text).collect::<Vec<_>>(), ["d.v"]);
+        let found = Declarations::of(text);
+        assert!(!found.has_code && found.needs.contains("U"), "{found:?}");
     }
 
     #[test]

@@ -400,11 +400,10 @@ impl ExaminedFolder {
     fn twice(&self, module: &str) -> Option<Error> {
         let text = |name: &PathBuf| fs::read(self.folder.join(name)).unwrap_or_default();
         let mut all = self.declared.iter().filter(|(_, declared)| declared.declares(module));
-        let (first, _) = all.next()?;
-        let (second, _) = all.find(|(other, _)| text(other) != text(first))?;
-        let place = |name: &PathBuf| {
-            let line = sources::line_of(&String::from_utf8_lossy(&text(name)), module);
-            let line = line.map_or_else(String::new, |line| format!(":{line}"));
+        let first = all.next()?;
+        let second = all.find(|(other, _)| text(other) != text(&first.0))?;
+        let place = |(name, declared): &(PathBuf, Declarations)| {
+            let line = declared.line_of(module).map_or_else(String::new, |line| format!(":{line}"));
             format!("{}{line}", name.display())
         };
         let (first, second) = (place(first), place(second));
