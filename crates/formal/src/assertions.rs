@@ -12,6 +12,7 @@ use cosim_rtl::rtlil::{Cell, Line, Wire, plain, rest_of_cell};
 use cosim_rtl::yosys::YosysSession;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use verilated_lexer::{Kind, Token, tokens};
 
 /// The netlist of the module, as Yosys wrote it.
 const NETLIST: &str = "assertions.il";
@@ -224,12 +225,13 @@ impl Assertions {
 
     /// The instance of the module in a monitor. `used` are expressions that may name its wires.
     pub fn instance(&self, used: &str) -> String {
+        let is_used = |name: &str| tokens(used).any(|token| token.text == name);
         let mut text = String::new();
         let pins = self.pins.iter().map(|(name, pin)| (name, pin));
         let all = pins.chain(self.signals.iter().map(|signal| (&signal.name, &signal.name)));
         let mut connections: Vec<String> =
             all.map(|(name, wire)| format!(".{name}({wire})")).collect();
-        for (name, width) in self.wires.iter().filter(|(name, _)| has_word(used, name)) {
+        for (name, width) in self.wires.iter().filter(|(name, _)| is_used(name)) {
             let _ = writeln!(text, "  wire [{}:0] {name};", width - 1);
             connections.push(format!(".{name}({name})"));
         }
@@ -270,13 +272,13 @@ impl Assertions {
 /// The text of a file of assertions.
 struct SourceText<'a> {
     file: &'a AssertionFile,
-    /// The text with blanks in place of comments.
-    code: String,
+    /// The text without comments.
+    code: Vec<Token<'a>>,
 }
 
 impl<'a> SourceText<'a> {
     fn new(file: &'a AssertionFile) -> Self {
-        Self { file, code: without_comments(&file.text) }
+        Self { file, code: tokens(&file.text).filter(Token::is_code).collect() }
     }
 
     fn wrong(&self, code: Code, line: usize, message: String) -> Error {
@@ -284,12 +286,24 @@ impl<'a> SourceText<'a> {
     }
 
     fn line_at(&self, place: usize) -> usize {
-        self.code[..place].matches('\n').count() + 1
+        self.code[place].line as usize
     }
 
-    /// The first line with a word.
-    fn line_of(&self, word: &str) -> usize {
-        places(&self.code, word).next().map_or(1, |place| self.line_at(place))
+    /// Whether there is such a place, with this token.
+    fn is(&self, place: Option<usize>, text: &str) -> bool {
+        place.and_then(|place| self.code.get(place)).is_some_and(|token| token.text == text)
+    }
+
+    /// Where the text has a name, escaped or not.
+    fn places(&self, name: &str) -> impl Iterator<Item = usize> {
+        let is_name =
+            move |token: &Token<'_>| token.text.strip_prefix('\\').unwrap_or(token.text) == name;
+        (0..self.code.len()).filter(move |place| is_name(&self.code[*place]))
+    }
+
+    /// The first line with a name.
+    fn line_of(&self, name: &str) -> usize {
+        self.places(name).next().map_or(1, |place| self.line_at(place))
     }
 
     /// The line of a place as Yosys writes it, as in `"/tmp/a/top_sva.sv:13.5-13.20"`.
@@ -300,55 +314,52 @@ impl<'a> SourceText<'a> {
 
     /// Whether the module has this parameter.
     fn declares_parameter(&self, name: &str) -> bool {
-        let module = &self.file.module;
-        let head = places(&self.code, module).find_map(|place| {
-            let rest = self.code[place + module.len()..].trim_start();
-            let is_declared = self.code[..place].trim_end().ends_with("module");
-            is_declared.then(|| rest.strip_prefix('#')).flatten().and_then(in_parentheses)
-        });
-        head.is_some_and(|(head, _)| has_word(head, name))
+        let is_head = |place: &usize| {
+            self.is(place.checked_sub(1), "module") && self.is(Some(place + 1), "#")
+        };
+        let head = self.places(&self.file.module).find(is_head);
+        let head = head.and_then(|place| in_parentheses(&self.code[place + 2..]));
+        head.is_some_and(|(head, _)| head.iter().any(|token| token.text == name))
     }
 
     /// What the `bind` connects by name, as (port, path in the RTL, line).
     fn connections(&self) -> Result<Vec<(String, String, usize)>, Error> {
         let mut all = Vec::new();
-        let Some(begin) = places(&self.code, "bind").next() else { return Ok(all) };
+        let Some(begin) = self.places("bind").next() else { return Ok(all) };
         let line = self.line_at(begin);
         let unclear = |line| {
             let message = "expected `bind TOP NAME_sva #(...) INSTANCE (.PORT(SIGNAL), .*);`";
             self.wrong(codes::BAD_ASSERTIONS, line, message.to_owned())
         };
+        let find = |code: &[Token<'_>], text| {
+            code.iter().position(|token| token.text == text).ok_or_else(|| unclear(line))
+        };
+        let pair = |code| in_parentheses(code).ok_or_else(|| unclear(line));
         let bind = &self.code[begin..];
-        let bind = &bind[..bind.find(';').ok_or_else(|| unclear(line))?];
-        let mut rest = bind;
-        if let Some((head, behind)) = bind.split_once('#') {
-            let (_, behind) = in_parentheses(behind).ok_or_else(|| unclear(line))?;
-            if !head.contains('(') {
-                rest = behind;
-            }
+        let mut rest = &bind[..find(bind, ";")?];
+        let mut open = find(rest, "(")?;
+        if rest[open - 1].text == "#" {
+            (_, rest) = pair(&rest[open..])?;
+            open = find(rest, "(")?;
         }
-        let open = rest.find('(').ok_or_else(|| unclear(line))?;
-        let (ports, _) = in_parentheses(&rest[open..]).ok_or_else(|| unclear(line))?;
-        let mut place = begin + bind.len() - rest.len() + open + 1;
-        for part in ports.split(',') {
-            let at = place + (part.len() - part.trim_start().len());
-            place += part.len() + 1;
-            let (part, line) = (part.trim(), self.line_at(at));
-            let Some(port) = part.strip_prefix('.') else { return Err(unclear(line)) };
-            let Some((port, path)) = port.split_once('(') else { continue };
-            let path = path.strip_suffix(')').ok_or_else(|| unclear(line))?.trim();
-            let is_path = path.split('.').all(|name| {
-                !name.is_empty()
-                    && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
-            });
+        for part in pair(&rest[open..])?.0.split(|token| token.text == ",") {
+            let line = part.first().map_or(line, |first| first.line as usize);
+            let texts: Vec<&str> = part.iter().map(|token| token.text).collect();
+            let (port, path) = match texts[..] {
+                [".*"] | [".", _] => continue,
+                [".", port, "(", .., ")"] => (port, 3..texts.len() - 1),
+                _ => return Err(unclear(line)),
+            };
+            let mut names = part[path.clone()].split(|token| token.text == ".");
+            let is_path = names.all(|name| matches!(name, [one] if one.kind == Kind::Word));
+            let path = texts[path].concat();
             if !is_path {
                 let message = format!(
-                    "port `{}` is connected to the expression `{path}`; connect a signal of the RTL",
-                    port.trim()
+                    "port `{port}` is connected to the expression `{path}`; connect a signal of the RTL"
                 );
                 return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
             }
-            all.push((port.trim().to_owned(), path.to_owned(), line));
+            all.push((port.to_owned(), path, line));
         }
         Ok(all)
     }
@@ -368,16 +379,16 @@ impl<'a> SourceText<'a> {
             };
             // For a statement without a label, Yosys names the line of the block around it.
             let first = source.unwrap_or(1);
-            let mut bare = places(&self.code, &kind[1..])
-                .filter(|place| !self.code[..*place].trim_end().ends_with(':'))
+            let mut bare = self
+                .places(&kind[1..])
+                .filter(|place| !self.is(place.checked_sub(1), ":"))
                 .map(|place| self.line_at(place));
             let line = bare.find(|line| *line >= first).unwrap_or(first);
             return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
         };
         let word = label.rsplit('.').next().unwrap_or(label);
-        let is_label =
-            |place: &usize| self.code[place + word.len()..].trim_start().starts_with(':');
-        let line = places(&self.code, word).find(is_label).map(|place| self.line_at(place));
+        let mut labels = self.places(word).filter(|place| self.is(Some(place + 1), ":"));
+        let line = labels.next().map(|place| self.line_at(place));
         let line = line.or(source).unwrap_or(1);
         let text = self.words_before(line).unwrap_or_else(|| label.to_owned());
         Ok((line, Assertion { label: label.to_owned(), text }))
@@ -402,52 +413,15 @@ impl<'a> SourceText<'a> {
     }
 }
 
-/// A text with blanks in place of comments.
-fn without_comments(text: &str) -> String {
-    let mut code = String::new();
-    let mut rest = text;
-    while let Some(place) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
-        code.push_str(&rest[..place]);
-        let comment = &rest[place..];
-        let end = match comment.starts_with("//") {
-            true => comment.find('\n').unwrap_or(comment.len()),
-            false => comment[2..].find("*/").map_or(comment.len(), |end| end + 4),
-        };
-        let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
-        code.extend(comment.bytes().take(end).map(blank));
-        rest = &comment[end..];
-    }
-    code + rest
-}
-
-/// What is in the parentheses that a text begins with, and the rest.
-fn in_parentheses(text: &str) -> Option<(&str, &str)> {
-    let inside = text.trim_start().strip_prefix('(')?;
-    let mut depth = 1;
-    for (place, letter) in inside.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some((&inside[..place], &inside[place + 1..]));
-        }
-    }
-    None
-}
-
-/// Where a text has a word.
-fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '$';
-    text.match_indices(word).map(|(place, _)| place).filter(move |place| {
-        !text[..*place].ends_with(is_part) && !text[place + word.len()..].starts_with(is_part)
-    })
-}
-
-/// Whether a text has a word.
-fn has_word(text: &str, word: &str) -> bool {
-    places(text, word).next().is_some()
+/// What is in the parentheses that a code begins with, and the rest.
+fn in_parentheses<'t, 'a>(code: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], &'t [Token<'a>])> {
+    let mut depth = 0;
+    let is_end = |token: &Token<'_>| {
+        depth += i32::from(token.text == "(") - i32::from(token.text == ")");
+        depth == 0
+    };
+    let (inside, rest) = code.split_at(code.iter().position(is_end)? + 1);
+    matches!(inside, [_, .., _]).then(|| (&inside[1..inside.len() - 1], rest))
 }
 
 #[cfg(test)]

@@ -59,6 +59,17 @@ fn assertions_have_words_and_signals_have_places() {
 }
 
 #[test]
+fn strings_and_comments_hold_neither_labels_nor_a_bind() {
+    let text = FILE
+        .replace("  always @", "  wire s = \"a_sum: bind // /*\" == \"\";\n  always @")
+        .replace("(.*, .i_q(i.q))", "(.*, .i_q( i . /* the\ncounter */ q ))");
+    let found = read(&text).unwrap();
+    assert_eq!(found.all.iter().map(|one| &*one.text).next(), Some("the counter is at most 9"));
+    let signal = Signal { name: "i_q".to_owned(), path: "i.q".to_owned(), width: 4, line: 19 };
+    assert_eq!(found.signals, [signal]);
+}
+
+#[test]
 fn what_cannot_be_used_is_an_error_with_its_place() {
     for (old, new, number, line, words) in [
         ("i_q < 4'd7", "i_w < 4'd7", "E0503", 13, "i_w"),
