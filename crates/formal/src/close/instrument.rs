@@ -9,13 +9,14 @@
 //! that are decided in an instance or in a round of a loop. So a point counts only if each process
 //! around it has its statement once, without a loop.
 
-use super::code::{Code, Codes, LineAndColumn, is_part};
+use super::code::{Code, Codes, LineAndColumn};
 use cosim_block::points::{Kind, Point};
 use cosim_rtl::rtlil::{Line, Wire, number, plain};
 use cosim_rtl::yosys::Reader;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use verilated_lexer::{Token, tokens};
 
 /// Part of the name of each wire, before the number of its point.
 pub const MARK: &str = "cosim_cov_";
@@ -278,8 +279,9 @@ impl<'a> Places<'a> {
         for (number, point) in points.iter().enumerate() {
             let Point { file, line, column, kind, what, .. } = point;
             let is_code = *kind != Kind::Toggle;
-            let in_function =
-                functions.entry(file).or_insert_with(|| lines_of_functions(file, codes));
+            let in_function = functions.entry(file).or_insert_with(|| {
+                codes.of(file).map(Code::lines_of_functions).unwrap_or_default()
+            });
             if is_code && in_function.contains(line) {
                 places.without[number] = Some("it is in a function or task");
                 continue;
@@ -335,9 +337,7 @@ impl<'a> Places<'a> {
         for (range, mut items) in of_range {
             items.sort_unstable();
             let is_default = |(file, line, column): Place<'_>| {
-                let text = codes.line(file, line).unwrap_or_default();
-                let from = (column as usize).saturating_sub(1);
-                text.get(from..).is_some_and(|text| text.starts_with("default"))
+                codes.line(file, line).is_some_and(|text| word_at(text, column) == "default")
             };
             let (defaults, others): (Vec<_>, Vec<_>) =
                 items.into_iter().partition(|(place, _)| is_default(*place));
@@ -349,9 +349,9 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The lines of functions and tasks of a file.
-fn lines_of_functions(file: &str, codes: &Codes) -> BTreeSet<u32> {
-    codes.of(file).map(Code::lines_of_functions).unwrap_or_default()
+/// The token that begins at a column.
+fn word_at(text: &str, column: u32) -> &str {
+    tokens(text).find(|token| token.column == column).map_or("", |token| token.text)
 }
 
 /// Whether the text declares the name at this column as a vector, with a type of the language: the
@@ -364,19 +364,11 @@ fn is_vector(text: &str, column: u32, name: &str) -> bool {
     let Some((before, from)) = text.split_at_checked(column.saturating_sub(1) as usize) else {
         return false;
     };
-    let Some(behind) = from.strip_prefix(name) else { return false };
-    let mut rest = before.trim_start();
-    let has_type = loop {
-        let length = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
-        let (word, next) = rest.split_at(length);
-        match word {
-            "" => break rest.starts_with('['),
-            word if TYPES.contains(&word) => break true,
-            word if BEFORE.contains(&word) => rest = next.trim_start(),
-            _ => break false,
-        }
-    };
-    has_type && behind.trim_start().starts_with([',', ';', '=', ')'])
+    let [mut before, mut from] = [before, from].map(|text| tokens(text).filter(Token::is_code));
+    let is_type = |word: Token<'_>| word.text == "[" || TYPES.contains(&word.text);
+    before.find(|word| !BEFORE.contains(&word.text)).is_some_and(is_type)
+        && from.next().is_some_and(|first| first.text == name)
+        && from.next().is_some_and(|next| [",", ";", "=", ")"].contains(&next.text))
 }
 
 /// The loops of a process, by its words; all of it if words do not show where they end.
@@ -390,19 +382,15 @@ fn loops<'a>(range: Range<'a>, codes: &Codes) -> Vec<Range<'a>> {
         if code.contains('`') {
             return vec![range];
         }
-        let mut rest = code;
-        while let Some(sign) = rest.chars().next() {
-            let place = (line, (code.len() - rest.len()) as u32 + 1);
-            let length = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
-            let (word, behind) = rest.split_at(length.max(sign.len_utf8()));
-            rest = behind;
-            match (&mut open, word) {
+        for token in tokens(code).filter(Token::is_code) {
+            let place = (line, token.column);
+            match (&mut open, token.text) {
                 (None, "for" | "foreach" | "while" | "repeat") => {
                     (open, has_header) = (Some((place, 0, 0)), false);
                 }
                 (None, "do" | "forever") => return vec![range],
-                (Some((_, _, parentheses)), "(") => *parentheses += 1,
-                (Some((_, _, parentheses)), ")") => {
+                (Some((_, _, parentheses)), "(" | "(*") => *parentheses += 1,
+                (Some((_, _, parentheses)), ")" | "*)") => {
                     *parentheses = parentheses.saturating_sub(1);
                     has_header |= *parentheses == 0;
                 }
@@ -415,9 +403,7 @@ fn loops<'a>(range: Range<'a>, codes: &Codes) -> Vec<Range<'a>> {
                     }
                 }
                 // A loop of one statement.
-                (Some((_, 0, 0)), word) if has_header && !word.trim().is_empty() => {
-                    return vec![range];
-                }
+                (Some((_, 0, 0)), _) if has_header => return vec![range],
                 _ => {}
             }
         }
@@ -601,5 +587,26 @@ impl<'p, 'n> Writer<'p, 'n> {
             let _ = writeln!(text, "  attribute \\keep 1\n  wire {wire}");
         }
         text.push_str(&std::mem::take(&mut self.late));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_whole() {
+        assert_eq!(word_at("  default: a = 1;", 3), "default");
+        assert_eq!(word_at("  default_state: a = 1;", 3), "default_state");
+        for (text, is_it) in [
+            ("input logic [3:0] a = 0;", true),
+            ("logic[3:0]a;", true),
+            ("logic [3:0] a [2];", false),
+            ("word_t a;", false),
+            ("a;", false),
+        ] {
+            let column = text.rfind('a').unwrap() as u32 + 1;
+            assert_eq!(is_vector(text, column, "a"), is_it, "{text}");
+        }
     }
 }
