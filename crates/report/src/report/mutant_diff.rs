@@ -6,6 +6,7 @@
 
 use cosim_formats::mutation::{Mode, Mutation, Source};
 use serde::Serialize;
+use verilated_lexer::{Kind, Token, tokens};
 
 /// Cells with two operands, their operators, and whether the result is one bit.
 const BINARY: [(&str, &str, bool); 18] = [
@@ -36,8 +37,6 @@ const UNARY: [(&str, &str, bool); 5] = [
     ("reduce_or", "|", true),
     ("reduce_xor", "^", true),
 ];
-/// Letters of operators: an operator never stands beside another one.
-const OPERATOR: &str = "&|^=!<>+-*~";
 
 /// A line before and after a mutation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -90,16 +89,12 @@ fn rewritten(line: &str, place: &str, mutation: &Mutation) -> Option<String> {
     };
     let exact = Some((from, to));
     let corrected = shifted(from).zip(shifted(to));
+    let code: Vec<Token<'_>> = tokens(line).filter(Token::is_code).collect();
     [exact, corrected].into_iter().flatten().find_map(|(from, to)| {
-        let text = line.get(from..to).filter(|text| text.trim() == *text && is_closed(text))?;
-        let is_cut = |letter: Option<char>| letter.is_some_and(is_of_name);
-        let (before, behind) = (line[..from].chars().next_back(), line[to..].chars().next());
-        if is_cut(before) && text.starts_with(is_of_name)
-            || is_cut(behind) && text.ends_with(is_of_name)
-        {
-            return None;
-        }
-        Some(format!("{}{}{}", &line[..from], changed(text, &line[..from], mutation)?, &line[to..]))
+        let (before, rest) = code.split_at(code.iter().position(|token| token.start == from)?);
+        rest.iter().find(|token| token.range().end == to)?;
+        let text = changed(&line[from..to], before, mutation)?;
+        Some(format!("{}{text}{}", &line[..from], &line[to..]))
     })
 }
 
@@ -107,19 +102,24 @@ fn is_of_name(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_' || letter == '$'
 }
 
-/// The expression of the cell with the mutation.
-fn changed(text: &str, before: &str, mutation: &Mutation) -> Option<String> {
+/// The expression of the cell, behind these tokens, with the mutation.
+fn changed(text: &str, before: &[Token<'_>], mutation: &Mutation) -> Option<String> {
+    let top = outside_brackets(text)?;
     let name = mutation.cell.trim_start_matches(['$', '\\']);
     let kind = &name[..name.find('$').unwrap_or(name.len())];
     let port = mutation.port.as_str();
     if kind == "procmux" {
-        let is_condition =
-            port == "S" && before.trim_end().strip_suffix('(')?.trim_end().ends_with("if");
-        return is_condition.then(|| effect(text, true, mutation));
+        let is_if = matches!(before, [.., word, open] if word.text == "if" && open.text == "(");
+        return (port == "S" && is_if).then(|| effect(text, true, mutation));
     }
     if kind == "ternary" {
-        let question = at_top(text, "?", false)?;
-        let colon = question + at_top(&text[question..], ":", false)?;
+        let first = top.iter().position(|token| token.text == "?")?;
+        let mut depth = 0;
+        let is_end = |token: &&Token<'_>| {
+            depth += i32::from(token.text == "?") - i32::from(token.text == ":");
+            depth == 0
+        };
+        let (question, colon) = (top[first].start, top[first..].iter().find(is_end)?.start);
         let parts = (&text[..question], &text[question + 1..colon], &text[colon + 1..]);
         let (condition, yes, no) = (parts.0.trim(), parts.1.trim(), parts.2.trim());
         let on = |part: &str, is_it: bool| match is_it {
@@ -144,11 +144,11 @@ fn changed(text: &str, before: &str, mutation: &Mutation) -> Option<String> {
         };
     }
     let (_, operator, one_bit) = BINARY.iter().find(|(known, ..)| *known == kind)?;
-    let place = at_top(text, operator, true)?;
-    let (left, right) = (text[..place].trim_end(), text[place + operator.len()..].trim_start());
-    if left.is_empty() || right.is_empty() {
-        return None;
-    }
+    let is_operand =
+        |token: &Token<'_>| token.kind != Kind::Sign || ["(", "[", "{"].contains(&token.text);
+    let is_it = |three: &&[Token<'_>]| is_operand(&three[0]) && three[1].text == *operator;
+    let place = top.windows(3).rfind(is_it)?[1].range();
+    let (left, right) = (text[..place.start].trim_end(), text[place.end..].trim_start());
     match port {
         "Y" => Some(effect(text, *one_bit, mutation)),
         "A" => Some(format!("{} {operator} {right}", effect(left, false, mutation))),
@@ -178,55 +178,26 @@ fn effect(text: &str, one_bit: bool, mutation: &Mutation) -> String {
     }
 }
 
-/// Whether all brackets of a text are closed in it, and it has no comment or string.
-fn is_closed(text: &str) -> bool {
-    let mut open = Vec::new();
-    for letter in text.chars() {
-        match letter {
-            '(' | '[' | '{' => open.push(letter),
-            ')' | ']' | '}' => {
-                let pair = open.pop().map(|first| match first {
-                    '(' => ')',
-                    '[' => ']',
-                    _ => '}',
-                });
-                if pair != Some(letter) {
-                    return false;
-                }
-            }
-            ';' | '"' => return false,
+/// The tokens of an expression without what is inside of brackets. `None` if it has a bracket
+/// without the other one, a comment or a string.
+fn outside_brackets(text: &str) -> Option<Vec<Token<'_>>> {
+    let (mut outside, mut open) = (Vec::new(), Vec::new());
+    for token in tokens(text) {
+        if token.is_comment() || token.kind == Kind::String || token.text == ";" {
+            return None;
+        }
+        if open.is_empty() && token.is_code() {
+            outside.push(token);
+        }
+        match token.text {
+            "(" => open.push(")"),
+            "[" => open.push("]"),
+            "{" | "'{" => open.push("}"),
+            ")" | "]" | "}" if open.pop() != Some(token.text) => return None,
             _ => {}
         }
     }
-    open.is_empty() && !text.is_empty() && !text.contains("//") && !text.contains("/*")
-}
-
-/// The place of an operator outside of all brackets: the last one, or the first one.
-fn at_top(text: &str, operator: &str, is_last: bool) -> Option<usize> {
-    let (mut depth, mut found) = (0_u32, None);
-    let letters = text.as_bytes();
-    for at in 0..letters.len() {
-        match letters[at] {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        let beside = |at: Option<usize>| {
-            at.and_then(|at| letters.get(at))
-                .is_some_and(|other| OPERATOR.contains(char::from(*other)))
-        };
-        let is_scope = operator == ":"
-            && (letters.get(at + 1) == Some(&b':') || at > 0 && letters[at - 1] == b':');
-        let is_it = depth == 0
-            && text[at..].starts_with(operator)
-            && !is_scope
-            && (operator.len() == 1 && !OPERATOR.contains(operator)
-                || !beside(at.checked_sub(1)) && !beside(Some(at + operator.len())));
-        if is_it && (is_last || found.is_none()) {
-            found = Some(at);
-        }
-    }
-    found
+    open.is_empty().then_some(outside)
 }
 
 #[cfg(test)]
@@ -283,6 +254,22 @@ mod tests {
         let line = "if (go) q <= d;";
         let of = |effect: &str| mutated(line, "$procmux$5", effect, "go");
         assert_eq!(of("-mode const1 -port S -portbit 0"), "if (1'b1) q <= d;");
+    }
+
+    #[test]
+    fn operators_are_whole_and_have_two_operands() {
+        for (before, cell, after) in [
+            ("a - -b", "sub", "a - ((-b) ^ (1 << 0))"),
+            ("a&&!b", "logic_and", "a && ((!b) ^ (1 << 0))"),
+            ("{a} & &b", "and", "{a} & ((&b) ^ (1 << 0))"),
+            ("a ? b ? c : d : e", "ternary", "a ? ((b ? c : d) ^ (1 << 0)) : e"),
+            ("a == 4'b1? ? b : c", "ternary", "a == 4'b1? ? (b ^ (1 << 0)) : c"),
+        ] {
+            let cell = format!("${cell}$1");
+            assert_eq!(mutated(before, &cell, "-mode inv -port B -portbit 0", before), after);
+        }
+        let other = mutated("verif(go);", "$procmux$5", "-mode inv -port S -portbit 0", "go");
+        assert!(other.starts_with("verif(go);  // "), "{other}");
     }
 
     /// The columns are those of Yosys 0.23: each `::NAME` counts twice.
