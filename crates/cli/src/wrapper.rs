@@ -175,7 +175,7 @@ impl Builder<'_> {
             |name: &str| is_keyword(name) && self.names.contains(&format!("{name}_"));
         let is_taken = |name: &str| {
             TAKEN.split_whitespace().any(|taken| taken == name)
-                || verilog::is_keyword(name)
+                || verilated_lexer::is_keyword(name)
                 || is_field_taken(name)
         };
         if name.starts_with(|letter: char| letter.is_ascii_digit()) {

@@ -1,8 +1,8 @@
 //! Finds delays (`#5`) in RTL. Verilator ignores them, most without a message.
 
 use super::Examined;
-use super::header::{code, is_known, is_name};
-use verilated_lexer::{Kind, Token};
+use super::header::{code, is_name};
+use verilated_lexer::{Kind, Token, is_keyword};
 
 /// A delay.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ fn is_delay(last: &str, next: &Token<'_>) -> bool {
         ["assign", "=", "<=", "always", "initial", "forever", "begin", "else", "fork", "do"];
     match next.kind {
         Kind::Number | Kind::Word | Kind::EscapedName | Kind::Directive => {
-            !is_name(last) || is_known(last) || BEFORE.contains(&last)
+            !is_name(last) || is_keyword(last)
         }
         _ => next.text == "(" && (BEFORE.contains(&last) || last == ")"),
     }
@@ -82,7 +82,10 @@ mod tests {
             ("/*\n#5*/ q <= #`D \"#5\";", &[(2, false)]),
             ("`define A(x) \\\n q <= #5 x\n", &[(2, false)]),
             ("`define A always #5 c = ~c\nmodule m; task t; #5; endtask", &[(1, true), (2, false)]),
-            ("and #2 g(a, b, c);", &[]),
+            (
+                "and #2 g(a, b, c); initial case (a) 1: b = 1; endcase\n#5 c = 0;",
+                &[(1, false), (2, false)],
+            ),
         ] {
             assert_eq!(delays_in(text), expected, "{text}");
         }

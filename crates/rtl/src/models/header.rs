@@ -13,7 +13,7 @@ use cosim_block::rtl::Rtl;
 use std::path::{Path, PathBuf};
 use verilated_build::sources::Declarations;
 use verilated_build::{Design, VerilatorOption};
-use verilated_lexer::{Kind, Token, outside_directives};
+use verilated_lexer::{Kind, Token, is_keyword, outside_directives};
 
 /// What a module declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -51,12 +51,6 @@ pub struct InterfacePort {
     /// Whether the interface has no name.
     pub is_generic: bool,
 }
-
-/// Words that begin declarations of ports that are no interfaces.
-const NO_INTERFACE: &str = "input output inout ref var wire logic reg bit byte int integer longint shortint time real \
-    shortreal realtime string chandle event tri tri0 tri1 triand trior trireg wand wor uwire supply0 supply1 signed \
-    unsigned struct union enum type const parameter localparam assign begin end endmodule always initial if else for \
-    return generate endgenerate typedef import export function task virtual interconnect";
 
 /// Directives but `define`, whose lines are no code. Other words behind a back quote are macros.
 const DIRECTIVES: &str = "undef undefineall ifdef ifndef elsif else endif include timescale default_nettype \
@@ -149,7 +143,7 @@ impl Header {
                 [first, rest @ ..] if first.text == "parameter" => {
                     found.add_parameters(rest, &slice);
                 }
-                [first, rest @ ..] if is_name(first.text) && !is_known(first.text) => {
+                [first, rest @ ..] if is_name(first.text) && !is_keyword(first.text) => {
                     let name = rest.iter().position(|token| bare.contains(&token.text));
                     let is_port = |at| at == 0 || (at == 2 && rest[0].text == ".");
                     if name.is_some_and(is_port) {
@@ -206,7 +200,7 @@ impl Header {
                     kind = Some(("interface", word(1) == "."));
                     at = if word(1) == "." { 3 } else { 1 };
                 }
-                first if is_known(first) || word(1) == "::" => {
+                first if is_keyword(first) || word(1) == "::" => {
                     (kind, has_direction) = (None, true);
                     continue;
                 }
@@ -246,10 +240,6 @@ fn preprocessed(design: Design, path: PathBuf) -> Result<String, Error> {
 
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_' || letter == '\\')
-}
-
-pub(super) fn is_known(word: &str) -> bool {
-    NO_INTERFACE.split_whitespace().any(|known| known == word)
 }
 
 /// The code without attributes and directives, with or without definitions of macros.
