@@ -12,7 +12,7 @@ use cosim_rtl::rtlil::{Cell, Line, Wire, plain, rest_of_cell};
 use cosim_rtl::yosys::YosysSession;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use verilated_lexer::{Kind, Token, tokens};
+use verilated_lexer::{Kind, Token, closing, tokens};
 
 /// The netlist of the module, as Yosys wrote it.
 const NETLIST: &str = "assertions.il";
@@ -415,13 +415,8 @@ impl<'a> SourceText<'a> {
 
 /// What is in the parentheses that a code begins with, and the rest.
 fn in_parentheses<'t, 'a>(code: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], &'t [Token<'a>])> {
-    let mut depth = 0;
-    let is_end = |token: &Token<'_>| {
-        depth += i32::from(token.text == "(") - i32::from(token.text == ")");
-        depth == 0
-    };
-    let (inside, rest) = code.split_at(code.iter().position(is_end)? + 1);
-    matches!(inside, [_, .., _]).then(|| (&inside[1..inside.len() - 1], rest))
+    let end = closing(code, 0).filter(|end| *end > 0)?;
+    Some((&code[1..end], &code[end + 1..]))
 }
 
 #[cfg(test)]

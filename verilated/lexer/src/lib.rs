@@ -80,6 +80,15 @@ impl<'a> Token<'a> {
         !self.is_comment() && !matches!(self.kind, Kind::Blank)
     }
 
+    /// How much deeper in brackets the text behind it is.
+    pub fn depth(&self) -> i32 {
+        match self.text {
+            "(" | "[" | "{" | "'{" => 1,
+            ")" | "]" | "}" => -1,
+            _ => 0,
+        }
+    }
+
     /// The text of a comment without its marks and the blanks beside them.
     pub fn comment(&self) -> Option<&'a str> {
         self.is_comment().then(|| {
@@ -133,6 +142,16 @@ pub fn outside_directives<'a>(
         is_inside = is_inside && !is_end || is_directive(token);
         token.is_code() && !is_inside
     })
+}
+
+/// The place of the bracket that closes the one at `open`. `open` itself, if that is no bracket.
+pub fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+    let mut depth = 0;
+    let is_end = |token: &Token<'_>| {
+        depth += token.depth();
+        depth == 0
+    };
+    tokens.iter().skip(open).position(is_end).map(|end| open + end)
 }
 
 /// An iterator over the tokens of a text.

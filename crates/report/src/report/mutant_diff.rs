@@ -75,13 +75,13 @@ fn rewritten(line: &str, place: &str, mutation: &Mutation) -> Option<String> {
     }
     let column = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
     let (from, to) = (column(from)?, column(to)?);
+    let code: Vec<Token<'_>> = tokens(line).filter(Token::is_code).collect();
     // Yosys 0.23 counts `::NAME` twice.
     let shifted = |column: usize| {
         let mut excess = 0;
-        for (at, _) in line.match_indices("::") {
-            let name = line[at + 2..].find(|letter: char| !is_of_name(letter));
-            let length = 2 + name.unwrap_or(line.len() - at - 2);
-            if at + length + excess < column {
+        for scope in code.windows(2).filter(|pair| pair[0].text == "::") {
+            let length = scope[0].text.len() + scope[1].text.len();
+            if scope[0].start + length + excess < column {
                 excess += length;
             }
         }
@@ -89,7 +89,6 @@ fn rewritten(line: &str, place: &str, mutation: &Mutation) -> Option<String> {
     };
     let exact = Some((from, to));
     let corrected = shifted(from).zip(shifted(to));
-    let code: Vec<Token<'_>> = tokens(line).filter(Token::is_code).collect();
     [exact, corrected].into_iter().flatten().find_map(|(from, to)| {
         let (before, rest) = code.split_at(code.iter().position(|token| token.start == from)?);
         rest.iter().find(|token| token.range().end == to)?;

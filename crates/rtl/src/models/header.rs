@@ -13,7 +13,7 @@ use cosim_block::rtl::Rtl;
 use std::path::{Path, PathBuf};
 use verilated_build::sources::Declarations;
 use verilated_build::{Design, VerilatorOption};
-use verilated_lexer::{Kind, Token, is_keyword, outside_directives};
+use verilated_lexer::{Kind, Token, closing, is_keyword, outside_directives};
 
 /// What a module declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -258,30 +258,11 @@ pub(super) fn code(text: &str, with_macros: bool) -> Vec<Token<'_>> {
     code.collect()
 }
 
-/// How much deeper in brackets the text behind a token is.
-fn depth(token: &Token<'_>) -> i32 {
-    match token.text {
-        "(" | "[" | "{" | "'{" => 1,
-        ")" | "]" | "}" => -1,
-        _ => 0,
-    }
-}
-
-/// The place of the bracket that closes the one at `open`.
-fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
-    let mut inside = 0;
-    let is_end = |token| {
-        inside += depth(token);
-        inside == 0
-    };
-    tokens.iter().skip(open).position(is_end).map(|end| open + end)
-}
-
 /// The parts between commas outside of brackets.
 fn split<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
     let mut inside = 0;
     let is_end = move |token: &Token<'_>| {
-        inside += depth(token);
+        inside += token.depth();
         inside == 0 && token.text == ","
     };
     tokens.split(is_end).filter(|piece| !piece.is_empty()).collect()
