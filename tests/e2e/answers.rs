@@ -57,16 +57,16 @@ impl Bench {
     }
 }
 
-/// The proof has a refuted property, whose vector comes from a replay each time.
+/// The proof has a failing property, whose vector comes from a replay each time.
 #[test]
 fn a_second_proof_of_the_same_rtl_is_the_same_without_starting_abc() {
     let bench = Bench::new(Place::with_bug("recv/46-kept-dp-released"));
     let prove = "prove --block recv --fixes spec --only 'P21: ' --rtl rtl --out";
-    let of = |out: &str| bench.result(out, "proof.json", "failures");
+    let of = |out: &str| bench.result(out, "answers.json", "failures");
 
     bench.exits(1, &format!("{prove} first"));
-    let proof = bench.0.json("first/proof.json");
-    assert_eq!(proof["profiles"][0]["properties"][0]["status"], "refuted", "{proof}");
+    let proof = bench.0.json("first/answers.json");
+    assert_eq!(proof["profiles"][0]["rows"][0]["status"], "failing", "{proof}");
     let starts = bench.starts();
     assert!(starts > 0);
 

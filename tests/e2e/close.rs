@@ -1,27 +1,21 @@
 //! `cosim cover close`: each uncovered point gets a vector or a proof, and a run believes no proof
 //! that is not its own.
 
-use crate::common::{Place, assert_code, schema, text};
+use crate::common::{Place, assert_code, assert_contains, schema, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Two cases of each scenario of recv in a profile.
 const COVERED: &str = "run --block recv --fixes spec --cases 2 --coverage --out";
 
-/// The results of a profile: status by `file:line kind details`.
+/// The answers for a profile, by question.
 fn results(place: &Place) -> BTreeMap<String, Value> {
-    let closed = place.json("closed/closed.json");
-    let points = closed["profiles"][0]["points"].as_array().unwrap().clone();
-    let name = |point: &Value| {
-        let place = &point["point"];
-        let text = |at: usize| place[at].as_str().unwrap();
-        format!("{}:{} {} {}", text(0), place[1], text(3), text(4))
-    };
-    points.into_iter().map(|point| (name(&point), point)).collect()
+    let rows = place.json("closed/answers.json")["profiles"][0]["rows"].as_array().unwrap().clone();
+    rows.into_iter().map(|row| (row["question"].as_str().unwrap().to_owned(), row)).collect()
 }
 
 /// The item `default:`: nothing leads to state 7.
-const DEAD: &str = "RecvSideFsm.sv:234 line case";
+const DEAD: &str = "RecvSideFsm.sv:234, line case";
 
 #[test]
 fn uncovered_points_get_vectors_and_proofs() {
@@ -37,22 +31,23 @@ fn uncovered_points_get_vectors_and_proofs() {
     let of = |status: &str| found.values().filter(|one| one["status"] == status).count();
     // The dead line of the specification, and bits above the largest level.
     assert_eq!(found[DEAD]["status"], "proved", "{printed}");
-    assert_eq!(found["RecvSideFsm.sv:84 toggle level[7]"]["status"], "proved", "{printed}");
+    assert_eq!(found["RecvSideFsm.sv:84, toggle level[7]"]["status"], "proved", "{printed}");
     assert!(found.values().all(|one| one["status"] != "failing"), "{printed}");
-    let is_searched = |one: &Value| one["by"] == "a bounded search" && one["point"][3] == "branch";
+    let is_searched =
+        |one: &Value| one["found_by"] == "a bounded search" && one["kind"] == "branch";
     assert!(found.values().any(is_searched), "{printed}");
     assert!(of("proved") >= 20, "{printed}");
-    let closed = place.json("closed/closed.json");
-    let bins = closed["profiles"][0]["bins"].as_array().unwrap();
-    let is_open = bins.iter().chain(found.values()).any(|one| one["status"] == "open");
-    assert_code(&output, if is_open { 4 } else { 0 });
-    assert!(bins.iter().any(|one| one["status"] == "vector"), "{printed}");
+    assert_code(&output, if of("open") > 0 { 4 } else { 0 });
+    let is_hit_bin = |one: &Value| one["kind"] == "bin" && one["status"] == "reached";
+    assert!(found.values().any(is_hit_bin), "{printed}");
+    let dead = found[DEAD]["certificate"]["by"].as_str().unwrap();
+    assert_contains(&place.text("closed/report.html"), &[DEAD, dead]);
     // Each vector does what it says.
-    for one in found.values().filter(|one| one["status"] == "vector") {
+    for one in found.values().filter(|one| one["status"] == "reached") {
         let vector = one["vector"].as_str().unwrap();
         place.exits(0, &format!("replay closed/{vector} --rtl rtl"));
     }
-    schema("closed").validate(&closed).unwrap();
+    schema("answers").validate(&place.json("closed/answers.json")).unwrap();
 
     // A later run does not count what is proved, and names the file.
     let again = format!("{COVERED} again --rtl rtl --closed closed --force");
@@ -70,16 +65,16 @@ fn uncovered_points_get_vectors_and_proofs() {
     assert!(database["code"][0]["proved"].is_null(), "{}", database["code"][0]["proved"]);
 
     // A false proof: edited, it is refused; resealed, a check refutes it.
-    let record = place.text("closed/closed.json");
-    let point = "\"status\": \"vector\"";
+    let record = place.text("closed/answers.json");
+    let point = "\"status\": \"reached\"";
     assert!(record.contains(point));
-    let certificate = "\"status\": \"proved\", \"inputs\": \"all\", \"together\": 1, \
+    let certificate = "\"status\": \"proved\", \"traffic\": \"any\", \
                        \"certificate\": {\"by\": \"structure\"}";
     let lie = record.replacen(point, certificate, 1);
-    place.write("closed/closed.json", &lie);
+    place.write("closed/answers.json", &lie);
     place.fails("E0219", "", &again.replace("again", "four"));
     assert!(!place.has("four"));
-    place.write_record("closed/closed.json", &lie);
+    place.write_record("closed/answers.json", &lie);
     let check = "cover close --check closed --time 2m --rtl rtl";
     place.prints(4, &["proofs confirmed, 0 believed, 1 not"], check);
 }

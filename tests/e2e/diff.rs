@@ -5,9 +5,9 @@ use std::fs;
 
 const DIFF: &str = "diff --block recv --fixes spec --no-waves --out out";
 
-/// The only profile of the result in `out`.
-fn profile(place: &Place) -> serde_json::Value {
-    place.json("out/diff.json")["profiles"][0].clone()
+/// The answer for the only profile of the result in `out`.
+fn answer(place: &Place) -> serde_json::Value {
+    place.json("out/answers.json")["profiles"][0]["rows"][0].clone()
 }
 
 /// Without a certificate, RTLs are only believed to be equivalent. Without a netlist, cases decide
@@ -16,13 +16,13 @@ fn profile(place: &Place) -> serde_json::Value {
 fn another_encoding_of_states_is_proved_equivalent() {
     let place = Place::with_patch("refactored_rtl/recv/05-states-gray");
     place.exits(0, &format!("{DIFF} built-in rtl"));
-    let proved = profile(&place);
-    for (name, value) in [("status", "equivalent"), ("basis", "correspondence"), ("inputs", "all")]
-    {
+    let proved = answer(&place);
+    for (name, value) in [("status", "proved"), ("basis", "correspondence"), ("traffic", "any")] {
         assert_eq!(proved[name], value, "{proved}");
     }
     assert_eq!(proved["certificate"]["by"], "invariant", "{proved}");
-    assert!(proved["cases"].as_u64().unwrap() > 10, "{proved}");
+    let profile = &place.json("out/answers.json")["profiles"][0];
+    assert!(profile["cases"].as_u64().unwrap() > 10, "{profile}");
     let seen = looked_at(&place.path("out"), "netlist");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"equivalent".into(), &"good".into()));
 
@@ -31,7 +31,7 @@ fn another_encoding_of_states_is_proved_equivalent() {
     {
         let solver = place.without_solver(is_missing);
         let printed = place.exits(exit, &format!("{solver} {DIFF} --force {option} built-in rtl"));
-        let believed = profile(&place);
+        let believed = answer(&place);
         assert_eq!(believed["status"], "believed", "{believed}");
         assert_eq!(believed["certificate"]["by"], "nothing", "{believed}");
         assert!(printed.starts_with("believed  recv: "), "{printed}");
@@ -40,8 +40,8 @@ fn another_encoding_of_states_is_proved_equivalent() {
 
     let yosys = place.yosys("case \"$*\" in *-s*) sleep 1000 ;; esac");
     place.exits(4, &format!("{yosys} {DIFF} --force --time 3s built-in rtl"));
-    let ended = profile(&place);
-    assert_eq!(ended["status"], "undecided", "{ended}");
+    let ended = answer(&place);
+    assert_eq!(ended["status"], "open", "{ended}");
     let because = ended["because"].as_str().unwrap();
     assert!(because.contains("the time limit ended the reading by Yosys"), "{ended}");
 }
@@ -51,18 +51,18 @@ fn another_encoding_of_states_is_proved_equivalent() {
 fn a_bug_has_a_vector_of_legal_traffic() {
     let place = Place::with_bug("recv/10-low-is-low");
     place.exits(1, &format!("{DIFF} built-in rtl"));
-    let profile = profile(&place);
-    assert_eq!(profile["status"], "different", "{profile}");
-    assert_eq!(profile["legal"]["is_legal"], true, "{profile}");
-    assert!(profile["right"].as_str().unwrap().starts_with("OLD is right"), "{profile}");
-    let vector = profile["vector"].as_str().unwrap();
+    let answer = answer(&place);
+    assert_eq!(answer["status"], "failing", "{answer}");
+    assert_eq!(answer["difference"]["legal"]["is_legal"], true, "{answer}");
+    assert!(answer["verdict"].as_str().unwrap().starts_with("OLD is right"), "{answer}");
+    let vector = answer["vector"].as_str().unwrap();
     place.exits(1, &format!("replay --rtl rtl out/{vector}"));
     place.exits(0, &format!("replay --rtl built-in out/{vector}"));
     let page = place.text("out/report.html");
     place.exits(0, "report out");
     assert_eq!(place.text("out/report.html"), page, "the page is made again");
     // An edited record is refused.
-    place.edit("out/diff.json", "\"different\"", "\"equivalent\"");
+    place.edit("out/answers.json", "\"failing\"", "\"proved\"");
     place.fails("E0219", "", "report out");
 }
 
@@ -76,14 +76,14 @@ fn a_difference_that_needs_illegal_traffic_says_so() {
     let same = "assign protocol_error = !rst && misfits;";
     let place = Place::with_change("RecvSideFsm.sv", same, withdrawn);
     place.exits(1, &format!("{DIFF} built-in rtl"));
-    let any = profile(&place);
+    let any = &answer(&place)["difference"];
     let legal = &any["legal"];
     assert_eq!((&any["port"], &legal["is_legal"]), (&"protocol_error".into(), &false.into()));
     assert!(legal["because"].as_str().unwrap().contains(" in cycle "), "{legal}");
     assert_eq!(legal["otherwise"], "equivalent, proved", "{legal}");
     place.exits(0, &format!("{DIFF} --force --legal-only built-in rtl"));
-    let legal = profile(&place);
-    assert_eq!((&legal["status"], &legal["inputs"]), (&"equivalent".into(), &"legal".into()));
+    let legal = answer(&place);
+    assert_eq!((&legal["status"], &legal["traffic"]), (&"proved".into(), &"legal".into()));
 }
 
 /// A module without a block, whose ports have other names than those of a block.
@@ -126,10 +126,10 @@ fn a_module_without_a_block_is_compared() {
     place.write("new.sv", &ADDER.replace("a + b", "a - b"));
     place.write("same.sv", &ADDER.replace("a + b", "{1'b0, b} + a"));
     place.exits(1, &format!("{diff} --top Adder old.sv new.sv"));
-    let profile = profile(&place);
-    assert_eq!(profile["found_by"], "bounded search", "{profile}");
-    assert_eq!(profile["port"], "sum", "{profile}");
-    let vector = place.json(&format!("out/{}", profile["vector"].as_str().unwrap()));
+    let answer = answer(&place);
+    assert_eq!(answer["found_by"], "bounded search", "{answer}");
+    assert_eq!(answer["difference"]["port"], "sum", "{answer}");
+    let vector = place.json(&format!("out/{}", answer["vector"].as_str().unwrap()));
     let cycles = vector["stimulus"]["cycles"].as_array().unwrap();
     assert!((1..=3).contains(&cycles.len()), "{vector}");
     place.exits(0, &format!("{diff} --force --top Adder old.sv same.sv"));
@@ -150,8 +150,8 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
     place.remove("rtl/recv/link.sv");
     place.edit("rtl/recv/RecvSideFsm.sv", "// P0", "// A comment only.\n\n");
     place.exits(0, &format!("{DIFF} HEAD:rtl rtl"));
-    let record = place.json("out/diff.json");
-    assert_eq!(record["profiles"][0]["basis"], "text", "{record}");
+    assert_eq!(answer(&place)["basis"], "text");
+    let record = place.json("out/answers.json");
     assert_eq!(record["old"]["commit"].as_str().unwrap().len(), 40, "{record}");
     assert!(place.has("out/rtl-old/recv/recv_pkg.sv"));
     assert!(!place.has("out/rtl-old/recv/link.sv") && !place.has("ran"));
@@ -190,12 +190,12 @@ fn data_files_of_a_revision_come_from_its_commit() {
     }
     place.write("data/flip.hex", "0\n");
     place.exits(1, &format!("{DIFF} --time 1s zero:rtl one:rtl"));
-    assert_eq!(profile(&place)["port"], "protocol_error");
+    assert_eq!(answer(&place)["difference"]["port"], "protocol_error");
     let line = format!("{DIFF} --time 1s --force zero:rtl");
     place.fails("E0311", "RecvSideFsm.sv", &format!("{line} none:rtl"));
     place.exits(0, &format!("{line} zero:rtl"));
-    let profile = profile(&place);
-    assert_eq!(profile["basis"], "text", "{profile}");
+    assert_eq!(answer(&place)["basis"], "text");
+    let profile = &place.json("out/answers.json")["profiles"][0];
     assert!(profile["cases"].as_u64().unwrap() > 10, "the first cases run: {profile}");
 }
 

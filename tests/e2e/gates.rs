@@ -68,10 +68,10 @@ fn proofs_and_mutation_see_bugs_that_synthesis_skips() {
         place.edit(file, &good, &format!("\n{before}\n{good}\n{behind}\n"));
     }
     place.exits(1, &format!("prove --only '_id is 0 while' {OPTIONS} proof"));
-    let proof = place.json("proof/proof.json");
-    let properties = proof["profiles"][0]["properties"].as_array().unwrap();
+    let proof = place.json("proof/answers.json");
+    let properties = proof["profiles"][0]["rows"].as_array().unwrap();
     assert_eq!(properties.len(), 3, "{proof}");
-    assert!(properties.iter().all(|property| property["status"] == "refuted"), "{proof}");
+    assert!(properties.iter().all(|property| property["status"] == "failing"), "{proof}");
     // Cycle and port are those of the RTL's own failure.
     let words = ["mismatch at cycle 1 in ", ": copy_id is "];
     place.prints(1, &words, &format!("{MUTATE} {OPTIONS} mutation"));
@@ -87,7 +87,7 @@ fn a_netlist_that_differs_ends_proofs_and_mutation() {
     assert!(at.is_match(&printed), "{printed}");
     assert!(!place.has("mutation/mutate.json"), "nothing is counted");
     place.exits(1, &format!("prove --only 'copy_id is 0' {OPTIONS} proof"));
-    let profile = &place.json("proof/proof.json")["profiles"][0];
+    let profile = &place.json("proof/answers.json")["profiles"][0];
     assert!(profile["because"].is_string(), "{profile}");
-    assert_eq!(profile["properties"].as_array().map(Vec::len), Some(0), "{profile}");
+    assert_eq!(profile["rows"].as_array().map(Vec::len), Some(0), "{profile}");
 }

@@ -9,18 +9,18 @@ use serde_json::Value;
 
 /// The properties of the only profile in `out`.
 fn properties(place: &Place) -> Vec<Value> {
-    place.json("out/proof.json")["profiles"][0]["properties"].as_array().unwrap().clone()
+    place.json("out/answers.json")["profiles"][0]["rows"].as_array().unwrap().clone()
 }
 
 /// Proves the RTL of a place, which violates a property. The vector of the property fails there as
 /// recorded, and passes on good RTL. Returns what is printed, the property, and its vector.
 #[track_caller]
-fn refuted(place: &Place, line: &str, name: &str) -> (String, Value, String) {
+fn failing(place: &Place, line: &str, name: &str) -> (String, Value, String) {
     let printed = place.exits(1, &format!("prove {line} --rtl rtl --out out"));
     let all = properties(place);
-    let is_it = |one: &&Value| one["property"].as_str().unwrap().starts_with(name);
+    let is_it = |one: &&Value| one["question"].as_str().unwrap().starts_with(name);
     let property = all.iter().find(is_it).unwrap_or_else(|| panic!("no {name}: {all:?}"));
-    assert_eq!(property["status"], "refuted", "{property}");
+    assert_eq!(property["status"], "failing", "{property}");
     let vector = format!("out/{}", property["vector"].as_str().unwrap());
     place.exits(1, &format!("replay --recorded-rtl {vector}"));
     place.exits(0, &format!("replay --recorded-rtl --expect-recorded {vector}"));
@@ -51,13 +51,14 @@ fn a_netlist_of_another_circuit_decides_nothing() {
     let yosys = place.yosys(&format!(
         "for file in read-*.v ../read-*.v; do [ -f \"$file\" ] && sed -i '{edit}' \"$file\"; done"
     ));
-    for (exit, result, line) in
-        [(1, "proof", "prove --only 'release_id is 0'"), (4, "diff", "diff built-in rtl")]
-    {
-        let line = format!("{yosys} {line} --block recv --fixes spec --out {result}");
+    for (exit, out, because, line) in [
+        (1, "proof", "/profiles/0/because", "prove --only 'release_id is 0'"),
+        (4, "diff", "/profiles/0/rows/0/because", "diff built-in rtl"),
+    ] {
+        let line = format!("{yosys} {line} --block recv --fixes spec --out {out}");
         let printed = place.exits(exit, &line);
-        let profile = &place.json(&format!("{result}/{result}.json"))["profiles"][0];
-        assert!(profile["because"].as_str().unwrap().contains("copy_id["), "{profile}");
+        let because = place.json(&format!("{out}/answers.json")).pointer(because).cloned().unwrap();
+        assert!(because.as_str().unwrap().contains("copy_id["), "{because}");
         assert!(!printed.contains("1 proved"), "{printed}");
     }
 }
@@ -86,11 +87,11 @@ fn properties_of_blocks_are_proved() {
         assert!(has_depth || engine == "structure", "{property}");
         assert!(property["seconds"].as_f64().is_some_and(|seconds| seconds < 600.0), "{property}");
     }
-    let solver = &place.json("out/proof.json")["solver"];
+    let solver = &place.json("out/answers.json")["solver"];
     assert!(solver.as_str().unwrap().starts_with("CaDiCaL"), "{solver}");
     let hangs: Vec<&Value> = all.iter().filter(|property| property["kind"] == "hang").collect();
     let [hang] = &hangs[..] else { panic!("{hangs:?}") };
-    assert!(hang["property"].as_str().unwrap().contains("F0: an unexpected message"), "{hang}");
+    assert!(hang["question"].as_str().unwrap().contains("F0: an unexpected message"), "{hang}");
     let vector = hang["vector"].as_str().unwrap();
     let explained = text(&place.run(&format!("explain out/{vector}")));
     assert_contains(&explained, &["Everything matched", "AWAIT_UNEXP_DP"]);
@@ -102,7 +103,7 @@ fn properties_of_blocks_are_proved() {
     // Each rule and each output that no property names is a row.
     let matrix = page.split("id=\"matrix\"").nth(1).unwrap();
     assert_contains(matrix, &["match_req", "temp_alloc_valid"]);
-    let list = &seen["lists"]["properties"];
+    let list = &seen["lists"]["questions"];
     assert_eq!((&list["count"], &list["searched"]), (&"68 of 68".into(), &"1 of 68".into()));
     assert_eq!(list["left"], serde_json::json!(["release_id is 0 while release_valid is 0"]));
     assert!(seen["anchors"]["kinds"].as_array().unwrap().contains(&"assertion".into()), "{seen}");
@@ -116,7 +117,7 @@ fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
     let line = "--x --block recv --fixes spec --only protocol_error";
     place.prints(0, &["1 proved, 0 believed, "], &format!("prove {line} --out good"));
     // The vector records the simulator.
-    let (_, property, vector) = refuted(&place, line, "");
+    let (_, property, vector) = failing(&place, line, "");
     assert_eq!(property["kind"], "x_free");
     assert_contains(property["verdict"].as_str().unwrap(), &["unknown", "protocol_error"]);
     place.exits(1, &format!("replay --recorded-rtl --simulator icarus {vector}"));
@@ -138,10 +139,10 @@ fn a_violated_property_has_a_vector_that_fails_in_a_replay() {
     ] {
         let (place, block) = (Place::with_bug(bug), bug.split('/').next().unwrap());
         let (_, property, _) =
-            refuted(&place, &format!("--block {block} --fixes spec {only}"), name);
+            failing(&place, &format!("--block {block} --fixes spec {only}"), name);
         assert_contains(property["verdict"].as_str().unwrap(), &[port]);
         for one in properties(&place).iter().filter(|one| one["kind"] != "hang") {
-            assert!(["proved", "refuted"].contains(&one["status"].as_str().unwrap()), "{one}");
+            assert!(["proved", "failing"].contains(&one["status"].as_str().unwrap()), "{one}");
         }
     }
 }
@@ -151,7 +152,7 @@ fn a_violated_property_has_a_vector_that_fails_in_a_replay() {
 fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
     let place = Place::with_bug("dll/47-latency-timer-restarted");
     let line = "--block dll --fixes small --only 'device B: 9 next registers'";
-    let (printed, _, vector) = refuted(&place, line, "");
+    let (printed, _, vector) = failing(&place, line, "");
     assert_contains(&printed, &["FAIL  dll: 1 property with `device B"]);
     // The command of the page explains the failure, on the same RTL.
     let page = place.text("out/report.html");
@@ -170,8 +171,8 @@ fn a_property_that_is_false_in_the_first_cycle_has_a_vector() {
     let from = "assign release_id    = !release_valid ? NO_ID :";
     let place = Place::with_change("RecvSideFsm.sv", from, &from.replace("NO_ID", "~NO_ID"));
     let line = "--block recv --fixes spec --only 'release_id is 0'";
-    let (printed, _, vector) = refuted(&place, line, "");
-    assert!(printed.contains("BROKEN"), "{printed}");
+    let (printed, _, vector) = failing(&place, line, "");
+    assert!(printed.contains("FAILING"), "{printed}");
     assert_eq!(place.json(&vector)["recorded"]["cycle"], 0);
 }
 
@@ -202,8 +203,8 @@ fn a_false_proof_of_abc_is_disputed() {
         let line = "prove --block recv --fixes spec --only 'P21: ' --rtl rtl --out";
         let line = format!("{} CADICAL={solver} {line} {out}", place.yosys(""));
         let printed = place.exits(1, &line);
-        let proof = place.json(&format!("{out}/proof.json"));
-        let property = &proof["profiles"][0]["properties"][0];
+        let proof = place.json(&format!("{out}/answers.json"));
+        let property = &proof["profiles"][0]["rows"][0];
         assert_eq!(property["status"], "disputed", "{out}: {property}");
         assert!(property["because"].as_str().unwrap().contains(because), "{out}: {property}");
         let page = place.text(&format!("{out}/report.html"));
@@ -227,7 +228,7 @@ fn without_a_certificate_a_property_is_only_believed() {
         let property = &properties(&place)[0];
         assert_eq!(property["status"], "believed", "{property}");
         assert_eq!(property["certificate"]["by"], "nothing", "{property}");
-        assert_eq!(place.json("out/proof.json").get("solver").is_none(), is_missing);
+        assert_eq!(place.json("out/answers.json").get("solver").is_none(), is_missing);
         let page = place.text("out/report.html");
         assert!(page.contains("BELIEVED: proof of recv") || exit == 0, "{page}");
     }
@@ -241,10 +242,10 @@ fn are_found(rows: &[&str]) {
         let (place, block) = (Place::with_bug(bug), bug.split('/').next().unwrap());
         let line = format!("prove --block {block} --fixes {profile} --rtl rtl --only \"{name}\"");
         place.exits(1, &format!("{line} --out out"));
-        assert_eq!(place.json("out/proof.json")["only"], name);
+        assert_eq!(place.json("out/answers.json")["only"], name);
         let mut found = properties(&place);
         found.retain(|one| {
-            one["kind"] == kind && one["property"].as_str().unwrap().starts_with(name)
+            one["kind"] == kind && one["question"].as_str().unwrap().starts_with(name)
         });
         assert_eq!(found.len(), 1, "{row}: {found:?}");
         assert_eq!(found[0]["status"], status, "{row}: {}", found[0]);
@@ -254,9 +255,9 @@ fn are_found(rows: &[&str]) {
 #[test]
 fn violations_of_assertions_are_found() {
     are_found(&[
-        "dll/33-buffer-full-one-late|spec|always|A's numbers are in order|refuted",
-        "recv/14-refill-to-high-plus-one|spec|always|the ring has at most HIGH buffers|refuted",
-        "qp/62-full-lets-commands-pass|spec|always|a command is taken unless the queue|refuted",
+        "dll/33-buffer-full-one-late|spec|always|A's numbers are in order|failing",
+        "recv/14-refill-to-high-plus-one|spec|always|the ring has at most HIGH buffers|failing",
+        "qp/62-full-lets-commands-pass|spec|always|a command is taken unless the queue|failing",
     ]);
 }
 
@@ -265,17 +266,17 @@ fn violations_of_assertions_are_found() {
 #[ignore = "slow: proofs of eleven changed RTLs"]
 fn violations_of_invariants_and_progress_and_unreachable_known_hangs_are_found() {
     are_found(&[
-        "recv/49-f0-never|repaired|progress|a message whose packets|refuted",
+        "recv/49-f0-never|repaired|progress|a message whose packets|failing",
         "recv/48-f0-always|spec|hang|a message whose packets|open",
-        "recv/12-no-refill-of-the-empty-ring|repaired|progress|the wait of a packet|refuted",
-        "dll/30-timer-expires-one-late|small|always|A's timer|refuted",
-        "dll/64-no-offer-beside-a-write|small|progress|the wait of a TLP that A|refuted",
-        "dll/58-f0-inverted|repaired|progress|the wait of a good TLP|refuted",
+        "recv/12-no-refill-of-the-empty-ring|repaired|progress|the wait of a packet|failing",
+        "dll/30-timer-expires-one-late|small|always|A's timer|failing",
+        "dll/64-no-offer-beside-a-write|small|progress|the wait of a TLP that A|failing",
+        "dll/58-f0-inverted|repaired|progress|the wait of a good TLP|failing",
         "dll/58-f0-inverted|spec|hang|the wait of a good TLP|open",
-        "dll/29-timer-restarted-by-every-tlp|small|progress|A's wait for an answer|refuted",
-        "dll/47-latency-timer-restarted|small|progress|the wait of an Ack that B|refuted",
-        "thread2/08-send-unit-taken-without-mr|spec|always|a unit is on offer|refuted",
-        "rx/05-one-credit-too-many|spec|always|CR: at most 16 credits are in use|refuted",
+        "dll/29-timer-restarted-by-every-tlp|small|progress|A's wait for an answer|failing",
+        "dll/47-latency-timer-restarted|small|progress|the wait of an Ack that B|failing",
+        "thread2/08-send-unit-taken-without-mr|spec|always|a unit is on offer|failing",
+        "rx/05-one-credit-too-many|spec|always|CR: at most 16 credits are in use|failing",
     ]);
 }
 

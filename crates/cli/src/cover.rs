@@ -11,7 +11,7 @@ use cosim_base::files::{Sync, write_whole};
 use cosim_base::program;
 use cosim_base::text;
 use cosim_block::points::Point;
-use cosim_formats::closed::Closed;
+use cosim_formats::answers::{AnswerRecord, ProverCommand};
 use cosim_formats::coverage::code::lcov;
 use cosim_formats::coverage::{ContributingCase, Database, rank, ucis};
 use serde_json::{Value, json};
@@ -109,7 +109,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let mut database = merged(databases)?;
             for path in closed {
                 let file = text::path(path).to_string();
-                for line in Closed::read(path)?.apply_to(&file, &mut database).lines() {
+                for line in AnswerRecord::read_of(ProverCommand::Close, path)?
+                    .apply_to(&file, &mut database)
+                    .lines()
+                {
                     program::print_note(format_args!("{line}"));
                 }
             }

@@ -11,19 +11,17 @@ use crate::new::module;
 use crate::resets::Reset;
 use clap::Args;
 use cosim_base::error::{Error, codes};
-use cosim_base::program;
 use cosim_block::rtl::Rtl;
-use cosim_formal::certificate::solver;
-use cosim_formats::diff::{DIFF, Diff, DiffSide, DiffSubject, SIDES};
+use cosim_formats::answers::{ANSWERS, AnswerRecord, AskedRtl, ProverCommand, SIDES, Subject};
 use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
 use cosim_regress::diff::DiffRun;
 use cosim_regress::revision::{Named, named};
+use cosim_regress::subject::{asked, subject};
 use cosim_regress::worker::OneShotWorker;
-use cosim_report::report::write_diff;
+use cosim_report::report::write_answers;
 use cosim_rtl::models::RtlModels as _;
-use cosim_rtl::yosys;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -116,7 +114,7 @@ struct Sides(PathBuf);
 
 impl Drop for Sides {
     fn drop(&mut self) {
-        if !self.0.join(DIFF).exists() {
+        if !self.0.join(ANSWERS).exists() {
             SIDES.iter().for_each(|side| drop(fs::remove_dir_all(self.0.join(side))));
         }
     }
@@ -137,7 +135,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = target.blocks()?;
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let answers = arguments.caching.answers()?;
-    let yosys = yosys::version()?;
     let mut jobs = Vec::new();
     for block in &blocks {
         jobs.push((*block, target.profiles(block).map_err(of_block(block, &blocks))?));
@@ -147,7 +144,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         None => OutputLocation::New { stem: format!("diff-{}", target.name(&blocks)) },
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
-    let mut results: Vec<Diff> = Vec::new();
+    let mut results: Vec<AnswerRecord> = Vec::new();
     for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let info = block.info();
         let claim = DirectoryLock::new(&place)?;
@@ -158,24 +155,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Ok(rtl)
         };
         let rtl = [rtl(0)?, rtl(1)?];
-        let described = |side: usize, typed: &str| -> Result<DiffSide, Error> {
-            Ok(DiffSide {
-                named: typed.to_owned(),
-                commit: sides[side].commit().map(str::to_owned),
-                rtl: rtl[side].examined(info)?.identity.clone(),
-                given: rtl[side].clone(),
-            })
+        let described = |side: usize, typed: &str| -> Result<AskedRtl, Error> {
+            let commit = sides[side].commit().map(str::to_owned);
+            Ok(AskedRtl { named: typed.to_owned(), commit, ..asked(block, &rtl[side])? })
         };
-        let subject = DiffSubject {
-            tool: program::version().to_owned(),
-            build: program::build().to_owned(),
-            yosys: yosys.clone(),
-            solver: solver::version(),
-            block: info.name.to_owned(),
-            old: described(0, &arguments.old)?,
-            new: described(1, &arguments.new)?,
+        let new = described(1, &arguments.new)?;
+        let subject = Subject {
+            old: Some(described(0, &arguments.old)?),
             legal_only: arguments.legal_only,
             accept_believed: arguments.certainty.accept_believed,
+            ..subject(ProverCommand::Diff, block, new)?
         };
         let mut compared = Vec::new();
         for profile in &profiles {
@@ -193,11 +182,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             };
             compared.push(run.profile(profile)?);
         }
-        let diff = Diff::new(subject, compared);
+        let diff = AnswerRecord::new(subject, compared);
         diff.write(&claim.folder)?;
-        write_diff(&claim.folder, &diff, Blocks(&blocks::infos()))?;
+        write_answers(&claim.folder, &diff, Blocks(&blocks::infos()))?;
         if arguments.formatting.format == Format::Text {
-            print_text(&format!("{}{}", diff.text(), claim.folder.join(HTML).display()))?;
+            print_text(&format!("{}{}", diff.text(false), claim.folder.join(HTML).display()))?;
         }
         claim.release();
         results.push(diff);
@@ -212,5 +201,5 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             several => print_json(&several)?,
         }
     }
-    Ok(ExitCode::from(worst(results.iter().map(Diff::exit))))
+    Ok(ExitCode::from(worst(results.iter().map(AnswerRecord::exit))))
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_formal::prove::Prover;
-use cosim_formats::proof::{self, Counts, Proof};
+use cosim_formats::answers::{AnswerRecord, Counts, verdict};
 use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_harness::harness::Profile;
@@ -16,7 +16,7 @@ use cosim_regress::blocks;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::proof::{ProofRun, places};
 use cosim_regress::worker::OneShotWorker;
-use cosim_report::report::write_proof;
+use cosim_report::report::write_answers;
 use cosim_rtl::backend::{self, Feature};
 use cosim_rtl::models::RtlModels as _;
 use std::path::{Path, PathBuf};
@@ -135,9 +135,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let proof = run.prove(subject, provers, &simulated, &|_| proving.advance())?;
         drop(proving);
         proof.write(&claim.folder)?;
-        write_proof(&claim.folder, &proof, Blocks(&blocks::infos()))?;
+        write_answers(&claim.folder, &proof, Blocks(&blocks::infos()))?;
         if arguments.formatting.format == Format::Text {
-            print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;
+            print_text(&format!("{}{}", proof.text(false), claim.folder.join(HTML).display()))?;
         }
         claim.release();
         let is_interrupted = proof.is_interrupted();
@@ -146,20 +146,20 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             break;
         }
     }
-    let is_interrupted = proofs.last().is_some_and(Proof::is_interrupted);
+    let is_interrupted = proofs.last().is_some_and(AnswerRecord::is_interrupted);
     let [selected, found] = answers.counts();
     if selected > 0 {
         program::print_note(format_args!(
             "{found} of {selected} answers of Yosys and ABC were in the cache"
         ));
     }
-    let exit = worst(proofs.iter().map(Proof::exit));
+    let exit = worst(proofs.iter().map(AnswerRecord::exit));
     if let Some(proof) = proofs.first() {
         Certainty::warn_without(proof.subject.solver.as_deref());
     }
     if arguments.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);
-        let result = if is_interrupted { "INTERRUPTED" } else { proof::verdict(exit) };
+        let result = if is_interrupted { "INTERRUPTED" } else { verdict(exit) };
         let mut hints = String::new();
         if counts.believed > 0 {
             hints += match arguments.certainty.accept_believed {

@@ -15,7 +15,7 @@ use cosim_base::program;
 use cosim_base::text;
 use cosim_block::engine::Waves;
 use cosim_block::shard::Shard;
-use cosim_formats::closed::Closed;
+use cosim_formats::answers::{AnswerRecord, ProverCommand};
 use cosim_formats::run::{MOST_CASES, OutputLocation};
 use cosim_regress::blocks::BlockHandle;
 use cosim_rtl::backend::{self, Feature};
@@ -96,8 +96,9 @@ impl Arguments {
         };
         let closed = self.closed(&jobs)?;
         for job in &mut jobs {
-            let is_of =
-                |(_, file): &&(String, Arc<Closed>)| file.subject.block == job.block.info().name;
+            let is_of = |(_, file): &&(String, Arc<AnswerRecord>)| {
+                file.subject.block == job.block.info().name
+            };
             job.closed = closed.iter().filter(is_of).cloned().collect();
             job.shard = self.shard.unwrap_or(Shard::WHOLE);
             job.save = self.save_vectors;
@@ -114,9 +115,9 @@ impl Arguments {
 
 impl Arguments {
     /// The files of --closed, which are about blocks of these regressions.
-    fn closed(&self, jobs: &[Regression]) -> Result<Vec<(String, Arc<Closed>)>, Error> {
+    fn closed(&self, jobs: &[Regression]) -> Result<Vec<(String, Arc<AnswerRecord>)>, Error> {
         let read = |path: &PathBuf| {
-            let closed = Closed::read(path)?;
+            let closed = AnswerRecord::read_of(ProverCommand::Close, path)?;
             let block = &closed.subject.block;
             if jobs.iter().any(|job| job.block.info().name == *block) {
                 return Ok((text::path(path).to_string(), Arc::new(closed)));

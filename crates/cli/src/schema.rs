@@ -3,9 +3,10 @@
 use super::{plan, print_json};
 use clap::{Args, ValueEnum};
 use cosim_base::error::{Error, codes};
+use cosim_formats::answers::AnswerRecord;
+use cosim_formats::coverage;
 use cosim_formats::mutation as report;
 use cosim_formats::run::results_schema;
-use cosim_formats::{closed, coverage};
 use cosim_regress::blocks;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -27,8 +28,8 @@ enum Kind {
     Results,
     /// coverage.json, a coverage database.
     Coverage,
-    /// closed.json, vectors and proofs for uncovered points.
-    Closed,
+    /// answers.json of prove, diff and cover close.
+    Answers,
     /// mutate.json of a mutation analysis.
     Mutate,
     /// Run plans.
@@ -48,7 +49,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Kind::Vector => vector()?,
         Kind::Results => results_schema(),
         Kind::Coverage => coverage::schema(),
-        Kind::Closed => closed::schema(),
+        Kind::Answers => AnswerRecord::schema(),
         Kind::Mutate => report::schema(),
         Kind::Plan => plan::schema(),
     };

@@ -20,6 +20,8 @@ use cosim_rtl::models::Examined;
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -52,7 +54,8 @@ pub enum Contents {
 }
 
 /// The inputs that count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Traffic {
     /// Any inputs.
     Any,

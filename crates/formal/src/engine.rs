@@ -14,6 +14,7 @@ use crate::portfolio::Attempt;
 use cosim_base::error::{Error, codes};
 use cosim_rtl::answers::CacheLookup;
 use cosim_rtl::yosys::YosysSession;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -71,7 +72,7 @@ pub struct EngineRun {
 }
 
 /// The command of an engine that decided a query, and its depth.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Decider {
     /// The engine with its command, such as `ABC pdr`; `structure` if no engine was needed.
     pub engine: String,

@@ -8,6 +8,7 @@ use cosim_block::program;
 use cosim_harness::harness::{
     BlockInfo, Facts, Parameters, Properties, Role, StableChannel, TransitionProperty,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use verilated::Port;
@@ -23,7 +24,7 @@ pub const AROUND: &str = "read_verilog -sv -noautowire monitor.v\nhierarchy -che
 const STATE: &str = "cosim_state";
 
 /// The kind of a property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Payload is 0 while its valid or enable is 0.

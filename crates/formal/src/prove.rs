@@ -20,7 +20,6 @@ pub use crate::monitor::{Kind, Property};
 use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, INDUCTION, LONG_PROOF, MANY_EQUAL_SIGNALS};
 use cosim_aig::{Aig, Candidate, Governed, Interface, Reads, UnknownWords, Unknowns, Violation};
 use cosim_base::error::{Error, codes};
-use cosim_base::run_file::RunFile;
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
@@ -29,6 +28,7 @@ use cosim_rtl::models::{Examined, RtlModels as _};
 use cosim_rtl::yosys::YosysSession;
 use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -48,8 +48,7 @@ const FAILED_GROUPS: usize = 8;
 const OFFER: &str = "cosim_offer_";
 
 /// What a proof assumes about the environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assumption {
     /// Nothing: inputs are unconstrained.
     Nothing,
@@ -58,7 +57,7 @@ pub enum Assumption {
 }
 
 /// How memories are modelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Memories {
     /// The RTL has no memories.
@@ -94,18 +93,8 @@ impl Memories {
     }
 }
 
-/// Results that count although they are not certain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Accepted {
-    /// Properties that hold for this number of cycles.
-    pub bounded: Option<u32>,
-    /// Properties that are only believed.
-    pub believed: bool,
-}
-
 /// The result for a property.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PropertyStatus {
     /// It holds in every reachable cycle.
     Proved {
@@ -137,30 +126,6 @@ pub enum PropertyStatus {
         /// What is assumed.
         assumed: Assumption,
     },
-    /// A known deadlock, which these inputs reach.
-    Reached {
-        /// Cycles from reset.
-        cycles: u32,
-        /// The verdict of replaying the vector.
-        verdict: String,
-        /// The vector in the folder of the result.
-        vector: RunFile,
-    },
-    /// It does not hold.
-    Refuted {
-        /// The verdict of replaying the vector.
-        verdict: String,
-        /// The vector in the folder of the result.
-        vector: RunFile,
-    },
-    /// The netlist violates it, but a replay of the inputs shows no difference from the golden
-    /// model.
-    Unconfirmed {
-        /// Why.
-        because: String,
-        /// The vector in the folder of the result.
-        vector: RunFile,
-    },
     /// Undecided.
     Open {
         /// Why.
@@ -177,16 +142,6 @@ impl PropertyStatus {
         match certificate.is_there() {
             true => Self::Proved { assumed, memories, certificate },
             false => Self::Believed { assumed, memories, certificate },
-        }
-    }
-
-    /// The certificate of a proof.
-    pub fn certificate(&self) -> Option<&Certificate> {
-        match self {
-            Self::Proved { certificate, .. } | Self::Believed { certificate, .. } => {
-                Some(certificate)
-            }
-            _ => None,
         }
     }
 
@@ -212,71 +167,6 @@ impl PropertyStatus {
                      cycle {cycle}"
                 ),
             },
-        }
-    }
-
-    /// Whether it is proved, reached as known, or accepted.
-    pub fn holds(&self, accepted: Accepted) -> bool {
-        match self {
-            Self::Proved { certificate, .. } | Self::Believed { certificate, .. } => {
-                certificate.is_there() || accepted.believed
-            }
-            Self::Reached { .. } => true,
-            Self::Bounded { cycles, .. } => accepted.bounded.is_some_and(|depth| *cycles >= depth),
-            Self::Refuted { .. }
-            | Self::Unconfirmed { .. }
-            | Self::Disputed { .. }
-            | Self::Open { .. } => false,
-        }
-    }
-
-    /// The result as one word.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Proved { certificate, .. } | Self::Believed { certificate, .. } => {
-                certificate.word("proved")
-            }
-            Self::Bounded { .. } => "bounded",
-            Self::Reached { .. } => "as known",
-            Self::Refuted { .. } => "BROKEN",
-            Self::Unconfirmed { .. } => "broken?",
-            Self::Disputed { .. } => "DISPUTED",
-            Self::Open { .. } => "open",
-        }
-    }
-
-    /// Details to print after the word.
-    pub fn more(&self) -> String {
-        let assuming = |assumed: &Assumption| match assumed {
-            Assumption::Nothing => "",
-            Assumption::OffersStay => {
-                "; assumes that offers of the environment stay until they are accepted"
-            }
-        };
-        match self {
-            Self::Proved { assumed, memories, certificate }
-            | Self::Believed { assumed, memories, certificate } => {
-                let memories = match memories {
-                    Memories::Whole => "; with memories as registers",
-                    Memories::Kept => "; with memories that are consistent between adjacent cycles",
-                    Memories::Word => "; with one arbitrary word of each memory",
-                    Memories::Cut | Memories::None => "",
-                };
-                let certificate = match certificate {
-                    Certificate::Nothing { because } => format!("; not certified: {because}"),
-                    _ => String::new(),
-                };
-                format!("{}{memories}{certificate}", assuming(assumed))
-            }
-            Self::Bounded { cycles, assumed } => {
-                format!(": not proved; holds for {cycles} cycles from reset{}", assuming(assumed))
-            }
-            Self::Reached { cycles, verdict, vector } => {
-                format!(": {cycles} cycles from reset; {verdict}; {}", vector)
-            }
-            Self::Refuted { verdict, vector } => format!(": {verdict}; {vector}"),
-            Self::Unconfirmed { because, vector } => format!(": {because}; {vector}"),
-            Self::Disputed { because } | Self::Open { because } => format!(": {because}"),
         }
     }
 }

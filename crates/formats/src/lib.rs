@@ -2,10 +2,10 @@
 //!
 //! - [`vector`] is one case in a file.
 //! - [`run`] is a run directory: results, journal, times.
-//! - [`mutation`] is the result of a mutation analysis, [`proof`] that of a proof.
+//! - [`mutation`] is the result of a mutation analysis, [`answers`] that of commands that ask the
+//!   provers: about properties, uncovered points, or two RTLs.
 //! - [`started`] tells own run directories from those of other people.
-//! - [`coverage`] is a coverage database of one or several runs; [`closed`] has vectors and proofs
-//!   for what such runs did not hit.
+//! - [`coverage`] is a coverage database of one or several runs.
 //! - [`record`] reads and writes records, each with one version and a checksum.
 //!
 //! ```no_run
@@ -19,11 +19,9 @@
 // Printing must not panic when the reader of a pipe is gone: see `program::print_note`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod closed;
+pub mod answers;
 pub mod coverage;
-pub mod diff;
 pub mod mutation;
-pub mod proof;
 pub mod record;
 pub mod run;
 pub mod started;

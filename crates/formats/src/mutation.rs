@@ -5,7 +5,7 @@
 
 mod fault;
 
-use crate::diff::UNDECIDED;
+use crate::answers::UNDECIDED;
 use crate::record::RecordFormat;
 use crate::started::StartedCommand;
 use cosim_base::error::{Error, codes};

@@ -9,11 +9,12 @@ use crate::agreement::observe;
 use crate::blocks::BlockHandle;
 use crate::runner::{self, Limits, Progress, Start};
 use crate::setup::{Session, Setup};
+use crate::subject::seconds_since;
 use crate::worker::{Finish, OneShotWorker, WorkerProgram};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
-use cosim_base::run_file::RunFile;
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::agreement::{Compared, Disagreement, ModelComparison};
 use cosim_block::built::Built;
 use cosim_block::engine::{Query, RawVector, Replayed};
@@ -29,7 +30,9 @@ use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, FIRST_CYCLES, INDUCTION,
     QUICK_DIFFERENCE, SHORT_PROOF,
 };
-use cosim_formats::closed::{ClosedBin, ClosedPoint, Closing, Inputs, ProfileClosed, VECTORS};
+use cosim_formats::answers::{
+    AnswerRow, AnswerStatus, FoundInputs, OtherKind, ProfileAnswers, Proof, QuestionKind,
+};
 use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Sources, numbers};
 use cosim_formats::run::Plan;
@@ -91,8 +94,8 @@ struct Job<'a> {
     /// The points and bins without a result.
     missing: BTreeSet<usize>,
     missing_bins: BTreeSet<usize>,
-    closed: BTreeMap<usize, Closing>,
-    closed_bins: BTreeMap<usize, Closing>,
+    closed: BTreeMap<usize, AnswerRow>,
+    closed_bins: BTreeMap<usize, AnswerStatus>,
     /// Why points are open.
     open: BTreeMap<usize, String>,
     /// The cycles from reset in which points are not reached.
@@ -108,7 +111,7 @@ impl CloseRun<'_> {
     ///
     /// # Errors
     /// The database has other points, a tool fails, or a file cannot be written.
-    pub fn profile(&self, profile: &Profile, database: &Database) -> Result<ProfileClosed, Error> {
+    pub fn profile(&self, profile: &Profile, database: &Database) -> Result<ProfileAnswers, Error> {
         let info = self.block.info();
         let name = profile.name.to_string();
         let examined = self.rtl.examined(info)?;
@@ -144,63 +147,46 @@ impl CloseRun<'_> {
             Err(_) if self.interrupted.load(Ordering::Relaxed) => {}
             Err(error) => return Err(error),
         }
-        let waiver = |point: &usize| {
-            let number = *point as u32;
-            let reason = code.code.waived.get(&number);
-            reason.filter(|_| !code.code.proved.contains(&number)).cloned()
-        };
-        let mut hit = BTreeMap::new();
+        let mut answers = ProfileAnswers::new(profile);
         for (point, hits) in job.points.iter().zip(&code.hits) {
-            *hit.entry(point.kind.name().to_owned()).or_default() += u64::from(*hits > 0);
+            *answers.hit.entry(point.kind.name().to_owned()).or_default() += u64::from(*hits > 0);
         }
-        hit.insert("bin".to_owned(), u64::from(bins.hit));
-        let of_profile = database.profiles.get(&name);
+        answers.hit.insert("bin".to_owned(), u64::from(bins.hit));
+        let excluded = database.profiles.get(&name).map_or(0, |profile| profile.unreachable.len());
+        (answers.excluded_bins, answers.cases) = (excluded as u64, job.cases);
         let stopped = match self.interrupted.load(Ordering::Relaxed) {
             true => "the user interrupted the command",
             false => LATE,
         };
         let all: BTreeSet<usize> = job.missing.iter().chain(job.closed.keys()).copied().collect();
-        let point = |point: usize| {
-            let waiver = waiver(&point);
-            let closing = job.closed.get(&point).cloned().unwrap_or_else(|| match &waiver {
-                Some(reason) => Closing::Waived { reason: reason.clone() },
-                None => Closing::Open {
-                    cycles: job.bounds.get(&point).copied().filter(|cycles| *cycles > 0),
-                    because: job.open.get(&point).map_or(stopped, String::as_str).to_owned(),
-                },
+        let row = |point: usize| {
+            let number = point as u32;
+            let is_waived = !code.code.proved.contains(&number);
+            let waiver = code.code.waived.get(&number).filter(|_| is_waived).cloned();
+            let row = job.closed.get(&point).cloned().unwrap_or_else(|| match &waiver {
+                Some(reason) => job.row(point, AnswerStatus::Waived { reason: reason.clone() }),
+                None => job.open(point, stopped),
             });
-            ClosedPoint { point: job.points[point].clone(), waiver, closing }
+            AnswerRow { waiver, ..row }
         };
-        let points = all.into_iter().map(point).collect();
+        answers.rows = all.into_iter().map(row).collect();
         let bin = |bin: usize| {
             let tried = format!("none of {} further cases hits it", job.cases);
-            let closing = job.closed_bins.get(&bin).cloned();
-            let closing = closing.unwrap_or_else(|| Closing::open(tried));
-            ClosedBin { bin: database.bin_name(bin as u32), closing }
+            let status = job.closed_bins.get(&bin).cloned();
+            let status = status.unwrap_or_else(|| AnswerStatus::open(tried));
+            let kind = QuestionKind::Other(OtherKind::Bin);
+            AnswerRow::new(kind, database.bin_name(bin as u32), status)
         };
         let all = job.missing_bins.iter().chain(job.closed_bins.keys()).copied();
-        let bins = all.collect::<BTreeSet<usize>>().into_iter().map(bin).collect();
-        Ok(ProfileClosed {
-            profile: name,
-            fixes: of_profile.map_or_else(String::new, |profile| profile.fixes.clone()),
-            parameters: of_profile.map_or_else(BTreeMap::new, |one| one.parameters.clone()),
-            hit,
-            excluded_bins: of_profile.map_or(0, |profile| profile.unreachable.len() as u64),
-            cases: job.cases,
-            points,
-            bins,
-        })
+        answers.rows.extend(all.collect::<BTreeSet<usize>>().into_iter().map(bin));
+        Ok(answers)
     }
 
-    /// Proves points of an earlier result again. Returns how each is closed now.
+    /// Proves points of an earlier result again. Returns the present answer for each.
     ///
     /// # Errors
     /// As [`CloseRun::profile`], or the RTL has no such point.
-    pub fn again(
-        &self,
-        profile: &Profile,
-        proved: &[&Point],
-    ) -> Result<Vec<(Point, Closing)>, Error> {
+    pub fn again(&self, profile: &Profile, proved: &[&Point]) -> Result<Vec<AnswerRow>, Error> {
         let examined = self.rtl.examined(self.block.info())?;
         let [bare, covered] = self.models(profile)?;
         let compiled = self.points(profile, &covered)?;
@@ -212,17 +198,20 @@ impl CloseRun<'_> {
             ..Job::new(self, profile, &session, [bare, covered], points)
         };
         job.close(&examined, &compiled)?;
-        let closing = |point: &&Point| {
+        let row = |point: &&Point| {
             let number = job.points.iter().position(|other| other == *point);
-            let closing = match number {
-                None => Closing::open("the RTL has no such point"),
-                Some(number) => job.closed.get(&number).cloned().unwrap_or_else(|| {
-                    Closing::open(job.open.get(&number).map_or(LATE, String::as_str))
-                }),
-            };
-            ((*point).clone(), closing)
+            match number {
+                None => {
+                    let kind = QuestionKind::Point(point.kind);
+                    let status = AnswerStatus::open("the RTL has no such point");
+                    AnswerRow::new(kind, point.place(), status)
+                }
+                Some(number) => {
+                    job.closed.get(&number).cloned().unwrap_or_else(|| job.open(number, LATE))
+                }
+            }
         };
-        Ok(proved.iter().map(closing).collect())
+        Ok(proved.iter().map(row).collect())
     }
 
     fn models(&self, profile: &Profile) -> Result<[Built; 2], Error> {
@@ -359,6 +348,20 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
+    fn row(&self, point: usize, status: AnswerStatus) -> AnswerRow {
+        let point = self.points[point].clone();
+        let row = AnswerRow::new(QuestionKind::Point(point.kind), point.place(), status);
+        AnswerRow { point: Some(point), ..row }
+    }
+
+    /// The answer for a point that is neither proved nor reached. `stopped` says why if no step
+    /// decided about it.
+    fn open(&self, point: usize, stopped: &str) -> AnswerRow {
+        let cycles = self.bounds.get(&point).copied().filter(|cycles| *cycles > 0);
+        let because = self.open.get(&point).map_or(stopped, String::as_str).to_owned();
+        self.row(point, AnswerStatus::Open { cycles, because })
+    }
+
     fn begin(&self, step: &str) {
         (self.run.progress)(&format!("{step}; {} points left", self.missing.len()));
     }
@@ -440,21 +443,22 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         self.vectors += 1;
         let (block, profile) = (self.run.block.info().name, &self.profile.name);
-        let vector = RunFile::new(VECTORS, &format!("{block}-{profile}-{}", self.vectors), "json");
+        let vector =
+            RunFile::new(RunFolder::Saved, &format!("{block}-{profile}-{}", self.vectors), "json");
         vector.write(self.run.folder, text.as_bytes(), Sync::OnDisk)?;
-        let closing = match verdict {
-            Verdict::Match | Verdict::NoGoldenModel => {
-                Closing::Vector { by: by.to_owned(), vector }
-            }
-            verdict => Closing::Failing { verdict: verdict.to_string(), vector },
+        let (found_by, text) = (by.to_owned(), verdict.to_string());
+        let found = FoundInputs { found_by, verdict: text, vector, difference: None };
+        let status = match verdict {
+            Verdict::Match | Verdict::NoGoldenModel => AnswerStatus::Reached(found),
+            _ => AnswerStatus::Failing(found),
         };
         for point in points {
             self.missing.remove(point);
-            self.closed.insert(*point, closing.clone());
+            self.closed.insert(*point, self.row(*point, status.clone()));
         }
         for bin in bins {
             self.missing_bins.remove(bin);
-            self.closed_bins.insert(*bin, closing.clone());
+            self.closed_bins.insert(*bin, status.clone());
         }
         Ok(())
     }
@@ -574,16 +578,16 @@ impl<'a> Job<'a> {
         (traffic, purpose): (Traffic, Purpose),
         attempt: Attempt,
     ) -> Result<Answer, Error> {
+        let started = Instant::now();
         let answer = closure.ask(points, Contents::Shared, traffic, purpose, attempt)?;
-        if let Answer::Never { certificate, .. } = &answer {
-            let inputs = match traffic {
-                Traffic::Any => Inputs::All,
-                Traffic::Legal => Inputs::Legal,
-            };
+        if let Answer::Never { certificate, by } = &answer {
+            let (others, seconds) = (points.len().saturating_sub(1), seconds_since(started));
+            let proof = Proof { others, ..Proof::new(traffic, certificate.clone()) };
             for point in points {
                 self.missing.remove(point);
-                let closing = Closing::of_proof(inputs, points.len(), certificate.clone());
-                self.closed.insert(*point, closing);
+                let row = self.row(*point, AnswerStatus::of_proof(proof.clone()));
+                let row = AnswerRow { by: Some(by.clone()), seconds, ..row };
+                self.closed.insert(*point, row);
             }
         }
         Ok(answer)

@@ -11,12 +11,13 @@ use crate::blocks::BlockHandle;
 use crate::mutate::grade::cases_of;
 use crate::runner::SHRINK_BUDGET;
 use crate::setup::{Session, Setup};
+use crate::subject::seconds_since;
 use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
-use cosim_base::run_file::RunFile;
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RecordedInputs};
 use cosim_block::built::Built;
 use cosim_block::engine::{Query, RawVector, Waves};
@@ -26,12 +27,14 @@ use cosim_block::worker::task::{Action, Task};
 use cosim_formal::answer::{Answer, Undecidable};
 use cosim_formal::certificate::Certificate;
 use cosim_formal::diff::{Aim, Contents, Sides, Traffic};
+use cosim_formal::engine::Decider;
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,
     MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
 };
-use cosim_formats::diff::{
-    Basis, DiffStep, DiffVerdict, Inputs, Legality, ProfileDiff, ShownDifference, VECTORS,
+use cosim_formats::answers::{
+    AnswerRow, AnswerStatus, Basis, ComparisonStep, FoundInputs, Legality, OtherKind,
+    ProfileAnswers, Proof, QuestionKind, ShownDifference,
 };
 use cosim_harness::harness::{Case, Difference, LONGEST, Profile, Verdict};
 use cosim_rtl::answers::Answers;
@@ -79,21 +82,16 @@ pub struct DiffRun<'a> {
 /// Inputs that make an output differ in simulation.
 struct Found {
     by: String,
+    /// The command of the search, if one found them.
+    decider: Option<Decider>,
     vector: VectorFile,
     difference: Difference,
     legal: Legality,
 }
 
-/// A proof without its result for the user.
-struct Shown {
-    basis: Basis,
-    inputs: Inputs,
-    certificate: Certificate,
-}
-
 /// What a step of the search for a proof or a difference found.
 enum Step {
-    Shown(Shown),
+    Proved(Proof),
     Found(Found),
     /// Nothing.
     Open,
@@ -106,7 +104,9 @@ struct Job<'a> {
     /// Both models, once they are compiled.
     models: Option<[Built; 2]>,
     session: Session,
-    steps: Vec<DiffStep>,
+    steps: Vec<ComparisonStep>,
+    /// The command that decided.
+    by: Option<Decider>,
     /// Cases without a difference.
     cases: u64,
     /// Whether a search found a difference that does not show in simulation.
@@ -125,9 +125,9 @@ impl DiffRun<'_> {
     ///
     /// # Errors
     /// A tool fails, an RTL cannot be used, or a file cannot be written.
-    pub fn profile(&self, profile: &Profile) -> Result<ProfileDiff, Error> {
+    pub fn profile(&self, profile: &Profile) -> Result<ProfileAnswers, Error> {
         let info = self.block.info();
-        let name = profile.name.to_string();
+        let started = Instant::now();
         let examined = [self.rtl[0].examined(info)?, self.rtl[1].examined(info)?];
         (self.progress)("comparing the preprocessed text");
         let is_same = same_text([&examined[0], &examined[1]])?;
@@ -137,6 +137,7 @@ impl DiffRun<'_> {
             models: None,
             session: Session::new(self.block, &Setup::of_profile(profile, Rtl::default()))?,
             steps: vec![step("preprocessed text", if is_same { "the same" } else { "differs" })],
+            by: None,
             cases: 0,
             is_inexact: false,
             illegal: None,
@@ -152,13 +153,17 @@ impl DiffRun<'_> {
         );
         job.models = <[Built; 2]>::try_from(models?).ok();
         let sides = job.judged(sides?)?;
-        let verdict = if is_same { job.same(Basis::Text, None)? } else { job.decide(sides)? };
-        Ok(ProfileDiff { profile: name, steps: job.steps, verdict })
+        let status = if is_same { job.same(Basis::Text, None)? } else { job.decide(sides)? };
+        let (kind, question) = (QuestionKind::Other(OtherKind::Outputs), "no output differs");
+        let row = AnswerRow::new(kind, question.to_owned(), status);
+        let rows = vec![AnswerRow { by: job.by, seconds: seconds_since(started), ..row }];
+        let (steps, cases) = (job.steps, job.cases);
+        Ok(ProfileAnswers { steps, cases, rows, ..ProfileAnswers::new(profile) })
     }
 }
 
-fn step(step: &str, result: impl Into<String>) -> DiffStep {
-    DiffStep { step: step.to_owned(), result: result.into() }
+fn step(step: &str, result: impl Into<String>) -> ComparisonStep {
+    ComparisonStep { step: step.to_owned(), result: result.into() }
 }
 
 /// Whether both RTLs have the same tokens after preprocessing, and the same data files.
@@ -202,7 +207,7 @@ impl Job<'_> {
         Ok(sides)
     }
 
-    fn decide(&mut self, sides: Option<Sides>) -> Result<DiffVerdict, Error> {
+    fn decide(&mut self, sides: Option<Sides>) -> Result<AnswerStatus, Error> {
         let sides = sides.as_ref();
         if sides.is_some_and(Sides::is_same) {
             return self.same(Basis::Netlist, sides);
@@ -219,10 +224,10 @@ impl Job<'_> {
             engines.push((Aim::Proof, MANY_EQUAL_SIGNALS));
             let contents = if sides.is_shared() { Contents::Shared } else { Contents::Exact };
             let (what, basis) = ((contents, self.widest()), Basis::Correspondence);
-            if let Step::Shown(shown) =
+            if let Step::Proved(proof) =
                 self.proof(sides, "correspondence", what, basis, &engines)?
             {
-                return Ok(self.shown(shown));
+                return Ok(self.shown(proof));
             }
         }
         // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
@@ -238,7 +243,7 @@ impl Job<'_> {
         if let Some(sides) = sides {
             let result = self.formal(sides)?;
             match result {
-                Step::Shown(shown) => return Ok(self.shown(shown)),
+                Step::Proved(proof) => return Ok(self.shown(proof)),
                 Step::Found(found) => return self.different(found, Some(sides)),
                 Step::Open => {}
             }
@@ -254,8 +259,7 @@ impl Job<'_> {
             found.legal.otherwise.get_or_insert(otherwise);
             return self.different(found, sides);
         }
-        let (cycles, cases, because) = (self.cycles, self.cases, self.because.clone());
-        Ok(DiffVerdict::Undecided { cycles, cases, because })
+        Ok(AnswerStatus::Open { cycles: self.cycles, because: self.because.clone() })
     }
 
     /// The widest traffic that counts.
@@ -338,13 +342,13 @@ impl Job<'_> {
                     let alone = [ONE_REGISTER, PAIRS_OF_VALUES];
                     engines.splice(0..0, alone.map(|attempt| (Aim::Alone, attempt)));
                 }
-                if let Step::Shown(shown) =
+                if let Step::Proved(proof) =
                     self.proof(sides, &name, what, Basis::Proof, &engines)?
                 {
                     return Ok(match self.illegal.take() {
-                        None => Step::Shown(shown),
+                        None => Step::Proved(proof),
                         Some(mut found) => {
-                            let word = shown.certificate.word("equivalent, proved");
+                            let word = proof.certificate.word("equivalent, proved");
                             found.legal.otherwise = Some(word.to_owned());
                             Step::Found(found)
                         }
@@ -379,13 +383,11 @@ impl Job<'_> {
             };
             for question in &questions {
                 match sides.ask(question, *attempt)? {
-                    Answer::Never { certificate, .. } => {
+                    Answer::Never { certificate, by } => {
                         self.steps.push(step(&label, "no output differs"));
-                        let inputs = match traffic {
-                            Traffic::Any => Inputs::All,
-                            Traffic::Legal => Inputs::Legal,
-                        };
-                        return Ok(Step::Shown(Shown { basis, inputs, certificate }));
+                        self.by = Some(by);
+                        let proof = Proof::new(traffic, certificate);
+                        return Ok(Step::Proved(Proof { basis: Some(basis), ..proof }));
                     }
                     // The search that follows shows a difference with the values of simulators.
                     Answer::Reached { .. } => last = "not proved".to_owned(),
@@ -431,10 +433,10 @@ impl Job<'_> {
             };
             let [question, ..] = &questions[..] else { continue };
             match sides.ask(question, attempt)? {
-                Answer::Reached { trace, .. } => {
+                Answer::Reached { trace, by } => {
                     if let Some(found) = self.confirmed(&trace, sides)? {
                         self.steps.push(step(&label, "a difference"));
-                        return Ok(Step::Found(found));
+                        return Ok(Step::Found(Found { decider: Some(by), ..found }));
                     }
                     self.is_inexact = true;
                     let result = "a difference that does not show in simulation";
@@ -476,7 +478,7 @@ impl Job<'_> {
             if let Some(Disagreement { difference, .. }) = compared.disagreement {
                 let legal = self.legality(&compared.recorded, sides);
                 let by = "bounded search".to_owned();
-                return Ok(Some(Found { by, vector, difference, legal }));
+                return Ok(Some(Found { by, decider: None, vector, difference, legal }));
             }
         }
         Ok(None)
@@ -583,7 +585,7 @@ impl Job<'_> {
                     }
                     Owner::Vector(vector) => (format!("vector {name}"), vector.clone()),
                 };
-                let found = Found { by, vector, difference, legal };
+                let found = Found { by, decider: None, vector, difference, legal };
                 if found.legal.is_legal {
                     result = Some(found);
                     break;
@@ -637,7 +639,7 @@ impl Job<'_> {
     /// The vector in the folder of the result.
     fn file(&self) -> RunFile {
         let name = format!("{}-{}", self.run.block.info().name, self.profile.name);
-        RunFile::new(VECTORS, &name, "json")
+        RunFile::new(RunFolder::Failures, &name, "json")
     }
 
     fn origin(&self, by: &str, origin: Origin) -> Result<Origin, Error> {
@@ -653,7 +655,7 @@ impl Job<'_> {
 
     /// Equal texts or netlists, if the first cases do not differ. They may: data files and tools
     /// are no part of the text, and a simulator may read it in another way than Yosys.
-    fn same(&mut self, basis: Basis, sides: Option<&Sides>) -> Result<DiffVerdict, Error> {
+    fn same(&mut self, basis: Basis, sides: Option<&Sides>) -> Result<AnswerStatus, Error> {
         self.is_claimed = true;
         let found = self.simulate("first cases", 0..FIRST, sides)?;
         if let Some(mut found) = found.or_else(|| self.illegal.take()) {
@@ -666,18 +668,17 @@ impl Job<'_> {
             };
             return self.different(found, sides);
         }
-        let (inputs, certificate) = (Inputs::All, Certificate::Structure);
-        Ok(self.shown(Shown { basis, inputs, certificate }))
+        let proof = Proof::new(Traffic::Any, Certificate::Structure);
+        Ok(self.shown(Proof { basis: Some(basis), ..proof }))
     }
 
     /// A proof counts only beside cases on both models: it is about netlists.
-    fn shown(&self, shown: Shown) -> DiffVerdict {
+    fn shown(&self, proof: Proof) -> AnswerStatus {
         if self.cases == 0 {
             let because = "no case ran on both models".to_owned();
-            return DiffVerdict::Undecided { cycles: self.cycles, cases: 0, because };
+            return AnswerStatus::Open { cycles: self.cycles, because };
         }
-        let Shown { basis, inputs, certificate } = shown;
-        DiffVerdict::of_proof(basis, inputs, certificate, self.cases)
+        AnswerStatus::of_proof(proof)
     }
 
     /// A shorter difference for a block without a golden model, for which nothing shrinks a case.
@@ -692,8 +693,9 @@ impl Job<'_> {
     }
 
     /// Shrinks what was found, and asks the golden model.
-    fn different(&mut self, found: Found, sides: Option<&Sides>) -> Result<DiffVerdict, Error> {
-        let Found { by, mut vector, mut difference, mut legal } = found;
+    fn different(&mut self, found: Found, sides: Option<&Sides>) -> Result<AnswerStatus, Error> {
+        let Found { by, decider, mut vector, mut difference, mut legal } = found;
+        self.by = decider;
         self.begin("shrinking the difference");
         let mut verdicts = self.verdicts(&vector)?;
         let is_failure = |verdict: &Result<Verdict, String>| match verdict {
@@ -757,17 +759,13 @@ impl Job<'_> {
             Err(message) => message,
         };
         let verdicts = verdicts.map(text);
-        Ok(DiffVerdict::Different(Box::new(ShownDifference {
+        let difference = ShownDifference { cycle, port, values, legal, verdicts, waves };
+        Ok(AnswerStatus::Failing(FoundInputs {
             found_by: by,
-            cycle,
-            port,
-            values,
-            legal,
+            verdict: right,
             vector: file,
-            verdicts,
-            right,
-            waves,
-        })))
+            difference: Some(Box::new(difference)),
+        }))
     }
 
     fn job<'a>(&'a self, vector: &'a VectorFile) -> VectorJob<'a> {
@@ -796,7 +794,7 @@ impl Job<'_> {
         for (side, rtl) in ["old", "new"].into_iter().zip(self.run.rtl) {
             self.begin(&format!("writing waves of the {side} RTL"));
             let name = format!("{}-{}-{side}", self.run.block.info().name, self.profile.name);
-            let file = RunFile::new(VECTORS, &name, "fst");
+            let file = RunFile::new(RunFolder::Failures, &name, "fst");
             let job = VectorJob { rtl, ..self.job(vector) };
             let waves = Waves { path: file.path(self.run.folder), all: false };
             if let Finish::Done(()) = self.run.worker.trace(&job, waves)? {

@@ -42,5 +42,6 @@ pub mod regression;
 pub mod revision;
 pub mod runner;
 pub mod setup;
+pub mod subject;
 pub mod suspects;
 pub mod worker;

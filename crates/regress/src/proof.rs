@@ -2,26 +2,28 @@
 
 use crate::agreement::observe;
 use crate::blocks::BlockHandle;
+use crate::subject::{asked, seconds_since, subject};
 use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use cosim_aig::Violation;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
-use cosim_base::run_file::RunFile;
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::engine::{Query, RawVector};
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::vector::{Origin, VectorFile};
-use cosim_formal::certificate::solver;
-use cosim_formal::engine::Decider;
-use cosim_formal::prove::{FAILS, Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
-use cosim_formats::proof::{
-    INTERRUPTED, ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS,
+use cosim_formal::diff::Traffic;
+use cosim_formal::prove::{
+    Assumption, FAILS, Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover,
+};
+use cosim_formats::answers::{
+    AnswerRecord, AnswerRow, AnswerStatus, FoundInputs, INTERRUPTED, ProfileAnswers, Proof,
+    ProverCommand, QuestionKind, Subject,
 };
 use cosim_formats::run::EXPLAINED;
 use cosim_harness::harness::{Profile, Verdict};
 use cosim_rtl::models::{RtlModels as _, View};
-use cosim_rtl::yosys;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +42,7 @@ const BEHIND: usize = 100;
 #[derive(Debug, Clone, Copy)]
 pub struct ProofEvent<'a> {
     pub profile: &'a str,
-    pub result: &'a PropertyResult,
+    pub result: &'a AnswerRow,
     /// Properties of the profile with a result so far.
     pub done: usize,
     /// All selected properties of the profile.
@@ -110,19 +112,14 @@ impl ProofRun<'_> {
     ///
     /// # Errors
     /// A tool fails.
-    pub fn subject(&self) -> Result<ProofSubject, Error> {
-        Ok(ProofSubject {
-            tool: program::version().to_owned(),
-            build: program::build().to_owned(),
-            yosys: yosys::version()?,
-            solver: solver::version(),
-            rtl: self.rtl.examined(self.block.info())?.identity.clone(),
-            given: self.rtl.clone(),
-            block: self.block.info().name.to_owned(),
+    pub fn subject(&self) -> Result<Subject, Error> {
+        let asked = asked(self.block, self.rtl)?;
+        Ok(Subject {
             only: self.only.map(str::to_owned),
             x: self.x,
             accept_bounded: self.accept_bounded,
             accept_believed: self.accept_believed,
+            ..subject(ProverCommand::Prove, self.block, asked)?
         })
     }
 
@@ -134,17 +131,15 @@ impl ProofRun<'_> {
     /// A tool fails, or a file cannot be written.
     pub fn prove(
         &self,
-        subject: ProofSubject,
+        subject: Subject,
         provers: Vec<(Profile, Result<Prover, String>)>,
         simulated: &[Violations],
         events: &ProofEvents<'_>,
-    ) -> Result<Proof, Error> {
+    ) -> Result<AnswerRecord, Error> {
         let profiles = provers.into_iter().zip(simulated).map(|((profile, prover), simulated)| {
-            let name = profile.name.to_string();
-            Ok(match prover {
-                Err(because) => {
-                    ProfileProof { profile: name, properties: Vec::new(), because: Some(because) }
-                }
+            let mut answers = ProfileAnswers::new(&profile);
+            match prover {
+                Err(because) => answers.because = Some(because),
                 Ok(mut prover) => {
                     let places = places(&prover, self.only);
                     match prover.decide_together(&places) {
@@ -152,10 +147,11 @@ impl ProofRun<'_> {
                         other => other?,
                     }
                     let (all, done) = (places.len(), AtomicUsize::new(0));
-                    let properties = places.into_par_iter().map(|place| {
+                    let rows = places.into_par_iter().map(|place| {
                         let result = match self.property(&profile, &prover, place, simulated) {
                             Err(error) if error.code() == codes::INTERRUPTED => {
-                                interrupted(&prover.properties()[place])
+                                let status = AnswerStatus::open(INTERRUPTED);
+                                row(&prover.properties()[place], status)
                             }
                             other => other?,
                         };
@@ -163,12 +159,12 @@ impl ProofRun<'_> {
                         events(ProofEvent { profile: &profile.name, result: &result, done, all });
                         Ok(result)
                     });
-                    let properties = properties.collect::<Result<Vec<PropertyResult>, Error>>()?;
-                    ProfileProof { profile: name, properties, because: None }
+                    answers.rows = rows.collect::<Result<Vec<AnswerRow>, Error>>()?;
                 }
-            })
+            }
+            Ok(answers)
         });
-        Ok(Proof::new(subject, profiles.collect::<Result<_, Error>>()?))
+        Ok(AnswerRecord::new(subject, profiles.collect::<Result<_, Error>>()?))
     }
 
     fn property(
@@ -177,40 +173,34 @@ impl ProofRun<'_> {
         prover: &Prover,
         place: usize,
         simulated: &Violations,
-    ) -> Result<PropertyResult, Error> {
+    ) -> Result<AnswerRow, Error> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
         let started = Instant::now();
         let (outcome, by) = prover.decide(place)?;
-        let shown = match outcome {
-            ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
-            ProofOutcome::PropertyStatus(shown) => shown.against(place, simulated),
+        let status = match outcome {
+            ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(status(shown)),
+            ProofOutcome::PropertyStatus(shown) => status(shown.against(place, simulated)),
             ProofOutcome::Broken { cycles, memories } => {
                 let name = format!("{}-{}-{place}", self.block.info().name, profile.name);
-                let vector = RunFile::new(VECTORS, &name, "json");
+                let vector = RunFile::new(RunFolder::Failures, &name, "json");
                 if property.kind == Kind::XFree {
-                    let shown =
-                        self.with_four_values(profile, &cycles, property, vector, memories)?;
-                    return Ok(result(property, by, started, shown));
-                }
-                let replayed = self.replayed(profile, &cycles, property, vector)?;
-                let Replayed { verdict, vector } = replayed;
-                let verdict_text = verdict.to_string();
-                let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
-                match verdict.is_failure() {
-                    true => PropertyStatus::Refuted { verdict: verdict_text, vector },
-                    false if is_hang && !is_of_any_data => {
-                        let cycles = cycles.len() as u32;
-                        PropertyStatus::Reached { cycles, verdict: verdict_text, vector }
+                    self.with_four_values(profile, &cycles, property, vector, memories)?
+                } else {
+                    let verdict = self.replayed(profile, &cycles, property, &vector)?;
+                    let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
+                    let found = |verdict| found(&cycles, verdict, vector);
+                    match verdict.is_failure() {
+                        true => AnswerStatus::Failing(found(verdict.to_string())),
+                        false if is_hang && !is_of_any_data => {
+                            AnswerStatus::Reached(found(verdict.to_string()))
+                        }
+                        false => AnswerStatus::Unconfirmed(found(unconfirmed(memories).to_owned())),
                     }
-                    false => PropertyStatus::Unconfirmed {
-                        because: unconfirmed(memories).to_owned(),
-                        vector,
-                    },
                 }
             }
         };
-        Ok(result(property, by, started, shown))
+        Ok(AnswerRow { by, seconds: seconds_since(started), ..row(property, status) })
     }
 
     /// Replays a counterexample with different register values before reset and different inputs
@@ -221,8 +211,8 @@ impl ProofRun<'_> {
         profile: &Profile,
         found: &[Vec<String>],
         property: &Property,
-        vector: RunFile,
-    ) -> Result<Replayed, Error> {
+        vector: &RunFile,
+    ) -> Result<Verdict, Error> {
         let path = vector.path(self.folder);
         let origin = self.origin(property, self.rtl)?;
         let text = |cycles: &[Vec<String>], before_reset, recorded: Option<Verdict>| {
@@ -253,14 +243,14 @@ impl ProofRun<'_> {
                     }
                     let text = text(&cycles, before_reset, Some(verdict.clone()))?;
                     vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
-                    self.explain(text, profile, &vector)?;
-                    return Ok(Replayed { verdict, vector });
+                    self.explain(text, profile, vector)?;
+                    return Ok(verdict);
                 }
             }
         }
         let text = text(found, BeforeReset::Random(1), None)?;
         vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
-        Ok(Replayed { verdict, vector })
+        Ok(verdict)
     }
 }
 
@@ -270,17 +260,17 @@ impl ProofRun<'_> {
     fn with_four_values(
         &self,
         profile: &Profile,
-        found: &[Vec<String>],
+        cycles: &[Vec<String>],
         property: &Property,
         vector: RunFile,
         memories: Memories,
-    ) -> Result<PropertyStatus, Error> {
+    ) -> Result<AnswerStatus, Error> {
         let rtl = Rtl { simulator: Simulator::Icarus, ..self.rtl.clone() };
         let origin = self.origin(property, &rtl)?;
         let text = |recorded: Option<Verdict>| {
             self.block.ask::<String>(&Query::RawVector(Box::new(RawVector {
                 profile: profile.name.to_string(),
-                cycles: found.to_vec(),
+                cycles: cycles.to_vec(),
                 before_reset: BeforeReset::Random(1),
                 origin: origin.clone(),
                 recorded,
@@ -294,24 +284,21 @@ impl ProofRun<'_> {
             Err(Error::Environment(_, message)) => Err(message),
             Err(error) => return Err(error),
         };
-        let (text, shown) = match replayed {
+        let (text, status) = match replayed {
             Ok(verdict) if verdict.is_failure() => {
-                let shown = PropertyStatus::Refuted {
-                    verdict: verdict.to_string(),
-                    vector: vector.clone(),
-                };
-                (text(Some(verdict))?, shown)
+                let failing = found(cycles, verdict.to_string(), vector.clone());
+                (text(Some(verdict))?, AnswerStatus::Failing(failing))
             }
             replayed => {
                 let because = match replayed {
                     Err(message) => message,
                     Ok(_) => hidden(memories).to_owned(),
                 };
-                (first, PropertyStatus::Unconfirmed { because, vector: vector.clone() })
+                (first, AnswerStatus::Unconfirmed(found(cycles, because, vector.clone())))
             }
         };
         vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
-        Ok(shown)
+        Ok(status)
     }
 
     fn origin(&self, property: &Property, rtl: &Rtl) -> Result<Origin, Error> {
@@ -339,15 +326,33 @@ impl ProofRun<'_> {
     }
 }
 
-/// The result of a property whose proof began then.
-fn result(
-    property: &Property,
-    by: Option<Decider>,
-    started: Instant,
-    shown: PropertyStatus,
-) -> PropertyResult {
-    let seconds = (started.elapsed().as_secs_f64() * 100.0).round() / 100.0;
-    PropertyResult { kind: property.kind, property: property.text.clone(), by, seconds, shown }
+fn row(property: &Property, status: AnswerStatus) -> AnswerRow {
+    AnswerRow::new(QuestionKind::Property(property.kind), property.text.clone(), status)
+}
+
+fn status(found: PropertyStatus) -> AnswerStatus {
+    let traffic = |assumed| match assumed {
+        Assumption::Nothing => Traffic::Any,
+        Assumption::OffersStay => Traffic::Legal,
+    };
+    match found {
+        PropertyStatus::Proved { assumed, memories, certificate }
+        | PropertyStatus::Believed { assumed, memories, certificate } => {
+            let proof = Proof::new(traffic(assumed), certificate);
+            AnswerStatus::of_proof(Proof { memories: Some(memories), ..proof })
+        }
+        PropertyStatus::Disputed { because } => AnswerStatus::Disputed { because },
+        PropertyStatus::Bounded { cycles, assumed } => {
+            AnswerStatus::Bounded { cycles, traffic: traffic(assumed) }
+        }
+        PropertyStatus::Open { because } => AnswerStatus::open(because),
+    }
+}
+
+/// Inputs that a search found, and what their replay shows.
+fn found(cycles: &[Vec<String>], verdict: String, vector: RunFile) -> FoundInputs {
+    let found_by = format!("a search of {} cycles", cycles.len());
+    FoundInputs { found_by, verdict, vector, difference: None }
 }
 
 /// Why a simulation with four values shows no X.
@@ -364,24 +369,10 @@ fn hidden(memories: Memories) -> &'static str {
     }
 }
 
-/// The result of a property whose proof was interrupted.
-fn interrupted(property: &Property) -> PropertyResult {
-    let shown = PropertyStatus::Open { because: INTERRUPTED.to_owned() };
-    let (kind, property) = (property.kind, property.text.clone());
-    PropertyResult { kind, property, by: None, seconds: 0.0, shown }
-}
-
 /// Inputs after a counterexample: none, its last cycle repeated, or all inputs low.
 fn behind(found: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
     let last = found.last().cloned().unwrap_or_default();
     vec![Vec::new(), vec![last; BEHIND], vec![Vec::new(); BEHIND]]
-}
-
-/// The result of replaying a counterexample.
-struct Replayed {
-    verdict: Verdict,
-    /// The vector in the result folder.
-    vector: RunFile,
 }
 
 /// Why the replay of a counterexample shows no difference.
@@ -398,18 +389,13 @@ fn unconfirmed(memories: Memories) -> &'static str {
     }
 }
 
-/// The result for a known hang that is never reached.
-fn not_reached(shown: PropertyStatus) -> PropertyStatus {
-    let because = match shown {
-        PropertyStatus::Proved { certificate, .. }
-        | PropertyStatus::Believed { certificate, .. } => {
-            let word = certificate.word("proved");
-            format!("{word} unreachable: this known hang never happens; remove it")
+/// The answer for a known hang that is never reached.
+fn not_reached(status: AnswerStatus) -> AnswerStatus {
+    AnswerStatus::open(match status {
+        AnswerStatus::Proved(_) | AnswerStatus::Believed(_) => {
+            format!("{} unreachable: this known hang never happens; remove it", status.word())
         }
-        PropertyStatus::Bounded { cycles, .. } => {
-            format!("not reached within {cycles} cycles")
-        }
+        AnswerStatus::Bounded { cycles, .. } => format!("not reached within {cycles} cycles"),
         other => return other,
-    };
-    PropertyStatus::Open { because }
+    })
 }

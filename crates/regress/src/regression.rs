@@ -22,7 +22,7 @@ use cosim_block::built::Built;
 use cosim_block::engine::SessionSetup;
 use cosim_block::shard::Shard;
 use cosim_block::worker::task::{Action, Task};
-use cosim_formats::closed::Closed;
+use cosim_formats::answers::AnswerRecord;
 use cosim_formats::coverage::weights_hashes;
 use cosim_formats::run::{Header, Plan, Waiver};
 use cosim_harness::harness::{BlockInfo, Comparison, parse_index};
@@ -94,7 +94,7 @@ pub struct Regression {
     /// Coverage of reachable bins at which the run ends, in percent in every profile.
     pub until: Option<f64>,
     /// Proofs that coverage points are unreachable, by the name of their file.
-    pub closed: Vec<(String, Arc<Closed>)>,
+    pub closed: Vec<(String, Arc<AnswerRecord>)>,
     /// Waivers of failures, each with an expiry day.
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.

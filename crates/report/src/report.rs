@@ -3,13 +3,13 @@
 //! shows `coverage.json`, `timing.json`, `failures/*.explained.json` and the history.
 
 mod annotations;
+mod answers;
 mod cases;
 mod charts;
 mod code;
 mod compare;
 mod coverage;
 mod diagram;
-mod diff;
 mod fields;
 mod grading;
 mod html;
@@ -19,7 +19,6 @@ mod junit;
 mod markdown;
 mod mutant_diff;
 mod page;
-mod proof;
 mod reproduce;
 mod runs;
 mod signoff;
@@ -35,10 +34,9 @@ use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_inside, write_whole};
 use cosim_base::program;
 use cosim_block::rtl::command_line;
+use cosim_formats::answers::{ANSWERS, AnswerRecord};
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_formats::diff::{DIFF, Diff};
 use cosim_formats::mutation;
-use cosim_formats::proof::{PROOF, Proof};
 use cosim_formats::run::{HTML, JUNIT, MARKDOWN, RESULTS, RTL_COPY, runs_in};
 use cosim_harness::harness::Blocks;
 use std::path::{Path, PathBuf};
@@ -79,8 +77,8 @@ pub fn write(folder: &Path, trend: &[Run], blocks: Blocks<'_>) -> Result<(), Err
     first.and(second).and(page(folder, &results, &cases, trend, blocks).map(drop))
 }
 
-/// Writes `report.html` of a run directory, of runs of several blocks, of a mutation analysis, of
-/// a proof or of a comparison again and returns its path.
+/// Writes `report.html` of a run directory, of runs of several blocks, of a mutation analysis, or
+/// of answers of the provers again and returns its path.
 ///
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails. Errors
@@ -95,12 +93,8 @@ pub fn regenerate(
         write_grading(folder, &mutation::Report::read(folder)?, blocks)?;
         return Ok(folder.join(HTML));
     }
-    if !has(RESULTS) && has(PROOF) {
-        write_proof(folder, &Proof::read(folder)?, blocks)?;
-        return Ok(folder.join(HTML));
-    }
-    if !has(RESULTS) && has(DIFF) {
-        write_diff(folder, &Diff::read(folder)?, blocks)?;
+    if !has(RESULTS) && has(ANSWERS) {
+        write_answers(folder, &AnswerRecord::read(folder)?, blocks)?;
         return Ok(folder.join(HTML));
     }
     let runs = if has(RESULTS) { Vec::new() } else { runs_in(folder, &[RESULTS])? };
@@ -180,18 +174,14 @@ pub fn write_grading(
     write_inside(folder, HTML, grading::page(report, blocks)?.as_bytes())
 }
 
-/// Writes `report.html` of a comparison of two RTLs.
+/// Writes `report.html` of a command that asked the provers.
 ///
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
-pub fn write_diff(folder: &Path, diff: &Diff, blocks: Blocks<'_>) -> Result<(), Error> {
-    write_inside(folder, HTML, diff::page(folder, diff, blocks)?.as_bytes())
-}
-
-/// Writes `report.html` of a proof.
-///
-/// # Errors
-/// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
-pub fn write_proof(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<(), Error> {
-    write_inside(folder, HTML, proof::page(folder, proof, blocks)?.as_bytes())
+pub fn write_answers(
+    folder: &Path,
+    record: &AnswerRecord,
+    blocks: Blocks<'_>,
+) -> Result<(), Error> {
+    write_inside(folder, HTML, answers::page(folder, record, blocks)?.as_bytes())
 }

@@ -12,17 +12,18 @@ use cosim_base::program;
 use cosim_base::text;
 use cosim_block::points::Point;
 use cosim_block::rtl::Rtl;
-use cosim_formal::certificate::{BELIEVED, solver};
-use cosim_formats::closed::{CLOSED, Closed, ClosedPoint, ClosedSubject, OPEN};
-use cosim_formats::run::{DirectoryLock, OutputLocation};
-use cosim_harness::harness::Profile;
-use cosim_regress::blocks::BlockHandle;
+use cosim_formal::certificate::BELIEVED;
+use cosim_formats::answers::{AnswerRecord, AnswerRow, ProverCommand, Subject, UNDECIDED};
+use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
+use cosim_harness::harness::{Blocks, Profile};
+use cosim_regress::blocks::{self, BlockHandle};
 use cosim_regress::close::CloseRun;
+use cosim_regress::subject::{asked, subject};
 use cosim_regress::worker::{OneShotWorker, WorkerProgram};
+use cosim_report::report::write_answers;
 use cosim_rtl::answers::Answers;
 use cosim_rtl::backend::{self, Feature};
 use cosim_rtl::models::{self, RtlModels as _};
-use cosim_rtl::yosys;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -169,25 +170,19 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let profiles: Vec<Profile> =
         names.into_iter().map(|name| profile_of(block, name)).collect::<Result<_, Error>>()?;
     shared.rtl.check_profiles(info, &profiles)?;
-    let yosys = yosys::version()?;
     let place = match &arguments.out {
         Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
         None => OutputLocation::New { stem: format!("close-{}", info.name) },
     };
+    let subject = Subject {
+        only: arguments.only.clone(),
+        accept_believed: arguments.certainty.accept_believed,
+        ..subject(ProverCommand::Close, block, asked(block, &shared.rtl)?)?
+    };
     let claim = DirectoryLock::new(&place)?;
     let seeds = database.parts.iter().map(|part| part.run.seed);
     let seed = seeds.max().unwrap_or_default().wrapping_add(1);
-    let subject = ClosedSubject {
-        tool: program::version().to_owned(),
-        build: program::build().to_owned(),
-        yosys,
-        solver: solver::version(),
-        block: info.name.to_owned(),
-        rtl: shared.rtl.examined(info)?.identity.clone(),
-        given: shared.rtl.clone(),
-        accept_believed: arguments.certainty.accept_believed,
-    };
-    let mut closed = Closed::new(subject, Vec::new());
+    let mut closed = AnswerRecord::new(subject, Vec::new());
     for profile in &profiles {
         let place = (claim.folder.as_path(), seed);
         let result = shared
@@ -205,6 +200,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     closed.write(&claim.folder)?;
+    write_answers(&claim.folder, &closed, Blocks(&blocks::infos()))?;
     if shared.is_interrupted() {
         let (done, all) = (closed.profiles.len(), profiles.len());
         program::warn(format_args!("interrupted: {done} of {all} profiles have a result"));
@@ -214,7 +210,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Format::Text => print_text(&format!(
             "{}{}",
             closed.text(arguments.details),
-            claim.folder.join(CLOSED).display()
+            claim.folder.join(HTML).display()
         ))?,
         Format::Json => print_json(&closed)?,
     }
@@ -225,15 +221,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// Proves the proofs of a file again, certified ones and others. Exit code 0 if all of them are
 /// proved again, else 4.
 fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
-    let closed = Closed::read(path)?;
+    let closed = AnswerRecord::read_of(ProverCommand::Close, path)?;
     let block = find_block(&closed.subject.block)?;
     let shared = Shared::new(arguments)?;
     let now = shared.rtl.examined(block.info())?.identity.clone();
-    if now != closed.subject.rtl {
+    if now != closed.subject.rtl.identity {
         let message = format!(
             "is about RTL {}, and this is RTL {now}; name the RTL with --rtl, or close the coverage \
              again",
-            closed.subject.rtl
+            closed.subject.rtl.identity
         );
         return Err(Error::File { code: codes::OTHER_RUN, path: path.to_owned(), message });
     }
@@ -242,24 +238,23 @@ fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
     let mut text = String::new();
     for one in closed.profiles.iter().filter(|one| names.contains(&&one.profile)) {
         let profile = profile_of(block, &one.profile)?;
-        let is_proof = |one: &&ClosedPoint| one.closing.is_proved() || one.closing.is_believed();
-        let proved = one.points.iter().filter(is_proof);
-        let proved: Vec<&Point> = proved.map(|ClosedPoint { point, .. }| point).collect();
+        let proved = one.rows.iter().filter(|row| row.status.proof().is_some());
+        let proved: Vec<&Point> = proved.filter_map(|row| row.point.as_ref()).collect();
         let folder = tempfile::tempdir().map_err(Error::write("a temporary folder"))?;
         let results =
             shared.of_profile(arguments, (block, &profile), (folder.path(), 1), |run| {
                 run.again(&profile, &proved)
             })?;
-        for (point, closing) in results {
-            if closing.is_proved() {
+        for AnswerRow { question, status, .. } in results {
+            if status.is_proved() {
                 confirmed += 1;
             } else {
-                match closing.is_believed() {
-                    true => believed += 1,
-                    false => not += 1,
+                match status.proof() {
+                    Some(_) => believed += 1,
+                    None => not += 1,
                 }
-                let (name, place) = (&one.profile, point.place());
-                text += &format!("  not proved: {place}, profile {name}: {}\n", closing.words());
+                let (name, words) = (&one.profile, status.words());
+                text += &format!("  not proved: {question}, profile {name}: {words}\n");
             }
         }
     }
@@ -274,5 +269,5 @@ fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
         text::path(path),
         text.trim_end()
     ))?;
-    Ok(ExitCode::from(if is_good { 0 } else { OPEN }))
+    Ok(ExitCode::from(if is_good { 0 } else { UNDECIDED }))
 }

@@ -3,7 +3,7 @@
 use super::{Detail, Summary};
 use crate::counted;
 use cosim_block::points::Point;
-use cosim_formats::closed::UsedProofs;
+use cosim_formats::answers::reuse::UsedProofs;
 use cosim_formats::coverage::code::CodeHits;
 use serde_json::{Value, json};
 use std::fmt::Write as _;

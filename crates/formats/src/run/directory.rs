@@ -5,6 +5,7 @@
 
 use super::layout::{CODE_QUALITY, HTML, JUNIT, MARKDOWN};
 use super::moment::Moment;
+use crate::answers::{self, ANSWERS, SIDES};
 use crate::coverage::code::SOURCE_ENDINGS;
 use crate::mutation;
 use cosim_base::error::{Code, Error, codes};
@@ -42,12 +43,6 @@ const FILES: &[&str] = &[
     mutation::RESULT,
     mutation::GOLDEN,
     mutation::PARTIAL,
-];
-/// Results that other commands write, each with the name of its format.
-const MARKED: [(&str, &str); 3] = [
-    (crate::diff::DIFF, crate::diff::FORMAT.name),
-    (crate::proof::PROOF, crate::proof::FORMAT.name),
-    (crate::closed::CLOSED, crate::closed::FORMAT.name),
 ];
 /// Subfolders of a run directory.
 const FOLDERS: [&str; 4] = [
@@ -419,13 +414,11 @@ fn is_known(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     let is = |known: &str| name == known;
     let Ok(kind) = path.symlink_metadata() else { return false };
-    let is_result = |result: &Path, format: &str| {
-        begins_with(result, &format!("{{\n  \"format\": \"{format}\""))
-    };
+    let is_record =
+        |path: &Path| begins_with(path, &format!("{{\n  \"format\": \"{}\"", answers::FORMAT.name));
     if kind.is_dir() {
-        if crate::diff::SIDES.into_iter().any(is) {
-            let result = path.with_file_name(crate::diff::DIFF);
-            return is_result(&result, crate::diff::FORMAT.name);
+        if SIDES.into_iter().any(is) {
+            return is_record(&path.with_file_name(ANSWERS));
         }
         return FOLDERS.into_iter().any(is)
             && fs::read_dir(path).is_ok_and(|mut entries| {
@@ -437,9 +430,7 @@ fn is_known(path: &Path) -> bool {
     }
     match name {
         super::layout::RESULTS => begins_with(path, super::layout::MARK),
-        _ if MARKED.iter().any(|(known, _)| is(known)) => {
-            MARKED.iter().any(|(known, format)| is(known) && is_result(path, format))
-        }
+        ANSWERS => is_record(path),
         LOCK => kind.len() == 0 || begins_with(path, "{\"format\":\"cosim-run\""),
         _ => FILES.iter().copied().any(is) || is_partial(path),
     }
@@ -472,13 +463,12 @@ fn empty(folder: &Path) -> Result<(), Error> {
     let results = folder.join(super::layout::RESULTS);
     let others = FILES.iter().filter(|name| **name != LOCK).map(|name| folder.join(name));
     // A folder with the RTL of one side is known by the result beside it.
-    for path in crate::diff::SIDES.map(|name| folder.join(name)) {
+    for path in SIDES.map(|name| folder.join(name)) {
         if path.is_dir() {
             fs::remove_dir_all(&path).map_err(Error::write(&path))?;
         }
     }
-    let marked = MARKED.iter().map(|(name, _)| folder.join(name));
-    for path in [results].into_iter().chain(others).chain(marked) {
+    for path in [results].into_iter().chain(others).chain([folder.join(ANSWERS)]) {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Error::write(path)(error));
@@ -574,9 +564,7 @@ mod tests {
             "failures/notes.txt",
             "failures/deep/a.json",
             "results.json",
-            "diff.json",
-            "proof.json",
-            "closed.json",
+            ANSWERS,
             "rtl-old/a.v",
         ] {
             let folder = TempDir::new().unwrap();
@@ -611,7 +599,8 @@ mod tests {
         named(folder.path(), false).unwrap().release();
         fs::create_dir_all(folder.path().join("rtl-old/deep")).unwrap();
         fs::write(folder.path().join("rtl-old/deep/a.v"), "").unwrap();
-        fs::write(folder.path().join("diff.json"), "{\n  \"format\": \"cosim-diff\",\n").unwrap();
+        let start = "{\n  \"format\": \"cosim-answers\",\n";
+        fs::write(folder.path().join(ANSWERS), start).unwrap();
         let message = named(folder.path(), false).unwrap_err().to_string();
         assert!(message.contains("--force"), "{message}");
         named(folder.path(), true).unwrap().release();

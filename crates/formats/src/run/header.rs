@@ -1,7 +1,7 @@
 //! The settings that identify a run.
 
 use super::waivers::Waiver;
-use crate::closed::UsedProofs;
+use crate::answers::reuse::UsedProofs;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_harness::harness::Comparison;

@@ -7,7 +7,8 @@ use cosim_base::error::{Error, codes};
 use cosim_block::engine::SessionSetup;
 use cosim_block::points::Point;
 use cosim_block::worker::task::{Action, Task};
-use cosim_formats::closed::{Closed, UsedProofs};
+use cosim_formats::answers::AnswerRecord;
+use cosim_formats::answers::reuse::UsedProofs;
 use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Code, Idle, Sources, Waivers};
 use cosim_harness::harness::{BlockInfo, Profile};
@@ -82,7 +83,7 @@ impl CodeCoverage {
         &mut self,
         info: &'static BlockInfo,
         profiles: &[Profile],
-        files: &[(String, Arc<Closed>)],
+        files: &[(String, Arc<AnswerRecord>)],
     ) -> Result<(), Error> {
         if files.is_empty() {
             return Ok(());

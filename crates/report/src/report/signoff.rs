@@ -8,10 +8,9 @@ use super::page::{Fact, Head, Section, Tone, render};
 use super::{Results, specification};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::read_input_text;
-use cosim_formal::certificate::Certificate;
+use cosim_formats::answers::{ANSWERS, AnswerRecord, ProverCommand};
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::mutation::{self, MutantClass, MutantStatus};
-use cosim_formats::proof::{PROOF, Proof};
 use cosim_formats::run::RESULTS;
 use cosim_harness::harness::{BlockInfo, Blocks};
 use cosim_rtl::models::RtlModels as _;
@@ -103,10 +102,10 @@ impl SignOff {
                 runs.push((folder, Results::read(folder, |_, _| ())?));
             } else if has(mutation::RESULT) {
                 mutants.push((folder, mutation::Report::read(folder)?));
-            } else if has(PROOF) {
-                proofs.push((folder, Proof::read(folder)?));
+            } else if has(ANSWERS) {
+                proofs.push((folder, AnswerRecord::read_of(ProverCommand::Prove, folder)?));
             } else {
-                let message = format!("has none of {RESULTS}, {} and {PROOF}", mutation::RESULT);
+                let message = format!("has none of {RESULTS}, {} and {ANSWERS}", mutation::RESULT);
                 return Err(Error::File { code: codes::NOT_A_RUN, path: folder.clone(), message });
             }
         }
@@ -119,9 +118,9 @@ impl SignOff {
             .iter()
             .map(|(folder, one)| (*folder, &one.run.block, &one.run.rtl))
             .chain(mutants.iter().map(|(folder, one)| (*folder, &one.run.block, &one.run.rtl)))
-            .chain(
-                proofs.iter().map(|(folder, one)| (*folder, &one.subject.block, &one.subject.rtl)),
-            );
+            .chain(proofs.iter().map(|(folder, AnswerRecord { subject, .. })| {
+                (*folder, &subject.block, &subject.rtl.identity)
+            }));
         for (folder, of_block, of_rtl) in all {
             if (of_block, of_rtl) != (&name, &rtl) {
                 return Err(Error::File {
@@ -146,12 +145,8 @@ impl SignOff {
             given.iter().flat_map(|report| mutated(report, block)).collect();
         let proved: Vec<(String, bool)> = proofs
             .iter()
-            .flat_map(|(_, proof)| &proof.profiles)
-            .flat_map(|profile| &profile.properties)
-            .map(|one| {
-                let holds = one.shown.certificate().is_some_and(Certificate::is_there);
-                (one.property.clone(), holds)
-            })
+            .flat_map(|(_, proof)| proof.rows())
+            .map(|row| (row.question.clone(), row.status.is_proved()))
             .collect();
         let vectors = texts(sources.vectors, "json", &|text, stem| about(text, stem, &name))?;
         let bugs = texts(sources.bugs, "patch", &|text, stem| {

@@ -7,9 +7,9 @@ use super::{Results, runs};
 use crate::history::Run;
 use crate::paths::{absolute, href, relative};
 use cosim_formal::certificate::BELIEVED;
+use cosim_formats::answers::{ANSWERS, AnswerRecord, Counts, ProverCommand, Subject};
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::mutation;
-use cosim_formats::proof::{Counts, PROOF, Proof};
 use cosim_formats::run::HTML;
 use cosim_harness::harness::BlockInfo;
 use serde::Serialize;
@@ -177,9 +177,12 @@ fn mutants(folder: &Path, results: &Results) -> Option<String> {
 
 /// The proofs in a folder, if they are of the same block and RTL.
 fn proofs(folder: &Path, results: &Results) -> Option<String> {
-    let proof = has(folder, PROOF).then(|| Proof::read(folder).ok())??;
-    let is_same = proof.subject.block == results.run.block && proof.subject.rtl == results.run.rtl;
-    let Counts { proved, believed, bounded, failed, .. } = Counts::of([&proof]);
+    let read = || AnswerRecord::read_of(ProverCommand::Prove, folder).ok();
+    let proof = has(folder, ANSWERS).then(read)??;
+    let Subject { block, rtl, .. } = &proof.subject;
+    let is_same = *block == results.run.block && rtl.identity == results.run.rtl;
+    let counts = Counts::of([&proof]);
+    let (Counts { proved, believed, bounded, .. }, failed) = (counts, counts.failed());
     let only =
         proof.subject.only.map_or_else(String::new, |only| format!(", of those with {only}"));
     is_same.then(|| {
