@@ -1,5 +1,5 @@
 //! Checksums of the records that decide a verdict: `results.json`, `coverage.json`, `mutate.json`
-//! and `proof.json`.
+//! and `answers.json`.
 //!
 //! Each record is a JSON object whose last member is on a line of its own: `"checksum": "…"`, the
 //! BLAKE3 hash of all bytes before that line. Every reader rejects a truncated or edited record.

@@ -469,6 +469,11 @@ impl Counts {
         counts
     }
 
+    /// The number of questions that are answered badly or not at all.
+    pub fn failed(&self) -> u64 {
+        self.open + self.failing
+    }
+
     fn add(&mut self, status: &AnswerStatus) {
         *match status {
             AnswerStatus::Proved(_) | AnswerStatus::Believed(_) => match status.is_proved() {

@@ -29,13 +29,6 @@ impl fmt::Display for Counts {
     }
 }
 
-impl Counts {
-    /// The number of properties that are violated or undecided.
-    pub fn failed(&self) -> u64 {
-        self.open + self.failing
-    }
-}
-
 impl Proof {
     fn details(&self) -> Vec<String> {
         let basis = self.basis.map(|basis| match basis {
@@ -131,7 +124,7 @@ impl AnswerStatus {
         lines.extend(self.proof().and_then(|proof| match &proof.certificate {
             Certificate::Structure => None,
             Certificate::Nothing { because } => Some(format!("not certified: {because}")),
-            certificate => Some(format!("certified: {certificate}")),
+            certificate => Some(format!("certified by {certificate}")),
         }));
         if let Some(FoundInputs { vector, difference, .. }) = self.found() {
             lines.push(format!("vector: {vector}"));

@@ -6,7 +6,6 @@ use super::specification::Specification;
 use super::{Results, runs};
 use crate::history::Run;
 use crate::paths::{absolute, href, relative};
-use cosim_formal::certificate::BELIEVED;
 use cosim_formats::answers::{ANSWERS, AnswerRecord, Counts, ProverCommand, Subject};
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::mutation;
@@ -182,12 +181,9 @@ fn proofs(folder: &Path, results: &Results) -> Option<String> {
     let Subject { block, rtl, .. } = &proof.subject;
     let is_same = *block == results.run.block && rtl.identity == results.run.rtl;
     let counts = Counts::of([&proof]);
-    let (Counts { proved, believed, bounded, .. }, failed) = (counts, counts.failed());
     let only =
         proof.subject.only.map_or_else(String::new, |only| format!(", of those with {only}"));
-    is_same.then(|| {
-        format!("{proved} proved, {believed} {BELIEVED}, {bounded} bounded, {failed} failed{only}")
-    })
+    is_same.then(|| format!("{counts}{only}"))
 }
 
 /// The coverage of each profile.
