@@ -574,10 +574,16 @@ impl AnswerRecord {
         self.profiles.iter().flat_map(|profile| &profile.rows)
     }
 
-    /// The worst outcome. A block without properties fails.
+    /// The worst outcome. A block without properties fails, and without a comparison nothing is
+    /// decided.
     pub fn outcome(&self) -> Outcome {
-        if self.subject.command == ProverCommand::Prove && self.rows().next().is_none() {
-            return Outcome::Failing;
+        if self.rows().next().is_none() {
+            match self.subject.command {
+                ProverCommand::Prove => return Outcome::Failing,
+                ProverCommand::Diff => return Outcome::Open,
+                // Nothing was left to close.
+                ProverCommand::Close => {}
+            }
         }
         let profiles = self.profiles.iter();
         let worst = profiles.map(|one| one.outcome(self.subject.accept_bounded)).max();
