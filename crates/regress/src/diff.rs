@@ -91,7 +91,7 @@ struct Found {
 
 /// What a step of the search for a proof or a difference found.
 enum Step {
-    Proved(Proof),
+    Proved(Proof, Decider),
     Found(Found),
     /// Nothing.
     Open,
@@ -224,10 +224,10 @@ impl Job<'_> {
             engines.push((Aim::Proof, MANY_EQUAL_SIGNALS));
             let contents = if sides.is_shared() { Contents::Shared } else { Contents::Exact };
             let (what, basis) = ((contents, self.widest()), Basis::Correspondence);
-            if let Step::Proved(proof) =
+            if let Step::Proved(proof, by) =
                 self.proof(sides, "correspondence", what, basis, &engines)?
             {
-                return Ok(self.shown(proof));
+                return Ok(self.shown(proof, by));
             }
         }
         // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
@@ -243,7 +243,7 @@ impl Job<'_> {
         if let Some(sides) = sides {
             let result = self.formal(sides)?;
             match result {
-                Step::Proved(proof) => return Ok(self.shown(proof)),
+                Step::Proved(proof, by) => return Ok(self.shown(proof, by)),
                 Step::Found(found) => return self.different(found, Some(sides)),
                 Step::Open => {}
             }
@@ -342,11 +342,11 @@ impl Job<'_> {
                     let alone = [ONE_REGISTER, PAIRS_OF_VALUES];
                     engines.splice(0..0, alone.map(|attempt| (Aim::Alone, attempt)));
                 }
-                if let Step::Proved(proof) =
+                if let Step::Proved(proof, by) =
                     self.proof(sides, &name, what, Basis::Proof, &engines)?
                 {
                     return Ok(match self.illegal.take() {
-                        None => Step::Proved(proof),
+                        None => Step::Proved(proof, by),
                         Some(mut found) => {
                             let word = proof.certificate.word("equivalent, proved");
                             found.legal.otherwise = Some(word.to_owned());
@@ -385,9 +385,8 @@ impl Job<'_> {
                 match sides.ask(question, *attempt)? {
                     Answer::Never { certificate, by } => {
                         self.steps.push(step(&label, "no output differs"));
-                        self.by = Some(by);
                         let proof = Proof::new(traffic, certificate);
-                        return Ok(Step::Proved(Proof { basis: Some(basis), ..proof }));
+                        return Ok(Step::Proved(Proof { basis: Some(basis), ..proof }, by));
                     }
                     // The search that follows shows a difference with the values of simulators.
                     Answer::Reached { .. } => last = "not proved".to_owned(),
@@ -669,15 +668,16 @@ impl Job<'_> {
             return self.different(found, sides);
         }
         let proof = Proof::new(Traffic::Any, Certificate::Structure);
-        Ok(self.shown(Proof { basis: Some(basis), ..proof }))
+        Ok(self.shown(Proof { basis: Some(basis), ..proof }, Decider::structure()))
     }
 
     /// A proof counts only beside cases on both models: it is about netlists.
-    fn shown(&self, proof: Proof) -> AnswerStatus {
+    fn shown(&mut self, proof: Proof, by: Decider) -> AnswerStatus {
         if self.cases == 0 {
             let because = "no case ran on both models".to_owned();
             return AnswerStatus::Open { cycles: self.cycles, because };
         }
+        self.by = Some(by);
         AnswerStatus::of_proof(proof)
     }
 
