@@ -2,25 +2,20 @@
 
 pub mod top;
 
-use super::options::{
-    Caching, Certainty, Choice, Format, Formatting, ModelLimits, Target, duration, heading,
-    of_block, path,
-};
-use super::{interruption, print_json, print_text, worst};
+use super::answers::ProverOptions;
+use super::options::{Choice, Target, duration, heading, of_block, path};
+use super::{interruption, worst};
 use crate::new::module;
 use crate::resets::Reset;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_block::rtl::Rtl;
 use cosim_formats::answers::{ANSWERS, AnswerRecord, AskedRtl, ProverCommand, SIDES, Subject};
-use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
-use cosim_harness::harness::Blocks;
-use cosim_regress::blocks;
+use cosim_formats::run::DirectoryLock;
 use cosim_regress::diff::DiffRun;
 use cosim_regress::revision::{Named, named};
 use cosim_regress::subject::{asked, subject};
 use cosim_regress::worker::OneShotWorker;
-use cosim_report::report::write_answers;
 use cosim_rtl::models::RtlModels as _;
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -70,23 +65,11 @@ pub struct Arguments {
     /// Begin no further step of a profile after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = heading::STOP)]
     time: Duration,
-    #[command(flatten)]
-    certainty: Certainty,
     /// Write no waves.
     #[arg(long, help_heading = heading::OUTPUT)]
     no_waves: bool,
-    /// Write the result to DIR, a new or empty folder [default: runs/diff-BLOCK-TIME].
-    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
-    out: Option<PathBuf>,
-    /// Replace an earlier result in --out.
-    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
-    force: bool,
     #[command(flatten)]
-    formatting: Formatting,
-    #[command(flatten)]
-    caching: Caching,
-    #[command(flatten)]
-    limits: ModelLimits,
+    options: ProverOptions,
 }
 
 impl Arguments {
@@ -133,16 +116,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _held = arguments.set_top(&sides[0], &options)?;
     let target = Target::of(&arguments.block, &arguments.choice);
     let blocks = target.blocks()?;
-    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
-    let answers = arguments.caching.answers()?;
+    let worker = OneShotWorker::new(arguments.options.limits.program()?, Arc::clone(&interrupted));
+    let answers = arguments.options.caching.answers()?;
     let mut jobs = Vec::new();
     for block in &blocks {
         jobs.push((*block, target.profiles(block).map_err(of_block(block, &blocks))?));
     }
-    let place = match &arguments.out {
-        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
-        None => OutputLocation::New { stem: format!("diff-{}", target.name(&blocks)) },
-    };
+    let place = arguments.options.location(format!("diff-{}", target.name(&blocks)));
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let mut results: Vec<AnswerRecord> = Vec::new();
     for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
@@ -163,7 +143,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let subject = Subject {
             old: Some(described(0, &arguments.old)?),
             legal_only: arguments.legal_only,
-            accept_believed: arguments.certainty.accept_believed,
+            accept_believed: arguments.options.certainty.accept_believed,
             ..subject(ProverCommand::Diff, block, new)?
         };
         let mut compared = Vec::new();
@@ -183,23 +163,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             compared.push(run.profile(profile)?);
         }
         let diff = AnswerRecord::new(subject, compared);
-        diff.write(&claim.folder)?;
-        write_answers(&claim.folder, &diff, Blocks(&blocks::infos()))?;
-        if arguments.formatting.format == Format::Text {
-            print_text(&format!("{}{}", diff.text(false), claim.folder.join(HTML).display()))?;
-        }
-        claim.release();
+        arguments.options.finish(claim, &diff, false)?;
         results.push(diff);
     }
-    let Some(first) = results.first() else {
+    if results.is_empty() {
         return Err(Error::Usage(codes::NOTHING_SELECTED, "no block is selected".to_owned()));
-    };
-    Certainty::warn_without(first.subject.solver.as_deref());
-    if arguments.formatting.format == Format::Json {
-        match results.as_slice() {
-            [diff] => print_json(diff)?,
-            several => print_json(&several)?,
-        }
     }
+    arguments.options.print(&results)?;
     Ok(ExitCode::from(worst(results.iter().map(AnswerRecord::exit))))
 }

@@ -11,6 +11,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agents;
+mod answers;
 mod bench;
 mod build_models;
 mod cache;

@@ -1,25 +1,21 @@
 //! `cosim prove`.
 
-use super::options::{
-    Caching, Certainty, Format, Formatting, ModelLimits, Target, heading, of_block, path, whole,
-};
-use super::{INTERRUPTED, interruption, print_json, print_text, worst};
+use super::answers::ProverOptions;
+use super::options::{Format, Target, heading, of_block, whole};
+use super::{INTERRUPTED, interruption, print_text, worst};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_formal::prove::Prover;
 use cosim_formats::answers::{AnswerRecord, Counts, verdict};
-use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
-use cosim_harness::harness::Blocks;
+use cosim_formats::run::DirectoryLock;
 use cosim_harness::harness::Profile;
-use cosim_regress::blocks;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::proof::{ProofRun, places};
 use cosim_regress::worker::OneShotWorker;
-use cosim_report::report::write_answers;
 use cosim_rtl::backend::{self, Feature};
 use cosim_rtl::models::RtlModels as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use verilated_build::activity::Activity;
@@ -40,19 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DEPTH", value_parser = whole::<u32>(1..=u64::from(u32::MAX)), help_heading = heading::CHECK)]
     accept_bounded: Option<u32>,
     #[command(flatten)]
-    certainty: Certainty,
-    /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
-    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
-    out: Option<PathBuf>,
-    /// Replace an earlier result in --out.
-    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
-    force: bool,
-    #[command(flatten)]
-    formatting: Formatting,
-    #[command(flatten)]
-    caching: Caching,
-    #[command(flatten)]
-    limits: ModelLimits,
+    options: ProverOptions,
 }
 
 /// Proves the properties of each block. Exit code 1 if a property is not proved, or if there is
@@ -62,9 +46,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = arguments.target.blocks()?;
     let rtl = arguments.target.rtl()?;
     backend::check(&rtl, Feature::Proofs)?;
-    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let worker = OneShotWorker::new(arguments.options.limits.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
-    let answers = arguments.caching.answers()?;
+    let answers = arguments.options.caching.answers()?;
     let mut jobs = Vec::new();
     for block in &blocks {
         let _activity = Activity::begin(format!("preparing the proofs of {}", block.info().name));
@@ -106,7 +90,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         only,
         x: arguments.x,
         accept_bounded: arguments.accept_bounded,
-        accept_believed: arguments.certainty.accept_believed,
+        accept_believed: arguments.options.certainty.accept_believed,
         folder: Path::new(""),
     };
     let mut simulated = Vec::new();
@@ -116,10 +100,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let run = run(block);
         simulated.push((run.judge(provers)?, run.subject()?));
     }
-    let place = match &arguments.out {
-        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
-        None => OutputLocation::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
-    };
+    let stem = format!("prove-{}", arguments.target.name(&blocks));
+    let place = arguments.options.location(stem);
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let mut proofs = Vec::new();
     let folders = place.of_blocks(&names)?;
@@ -134,12 +116,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let proving = proving.counting("properties", 0, Some(all as u64));
         let proof = run.prove(subject, provers, &simulated, &|_| proving.advance())?;
         drop(proving);
-        proof.write(&claim.folder)?;
-        write_answers(&claim.folder, &proof, Blocks(&blocks::infos()))?;
-        if arguments.formatting.format == Format::Text {
-            print_text(&format!("{}{}", proof.text(false), claim.folder.join(HTML).display()))?;
-        }
-        claim.release();
+        arguments.options.finish(claim, &proof, false)?;
         let is_interrupted = proof.is_interrupted();
         proofs.push(proof);
         if is_interrupted {
@@ -154,15 +131,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         ));
     }
     let exit = worst(proofs.iter().map(AnswerRecord::exit));
-    if let Some(proof) = proofs.first() {
-        Certainty::warn_without(proof.subject.solver.as_deref());
-    }
-    if arguments.formatting.format == Format::Text {
+    arguments.options.print(&proofs)?;
+    if arguments.options.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);
         let result = if is_interrupted { "INTERRUPTED" } else { verdict(exit) };
         let mut hints = String::new();
         if counts.believed > 0 {
-            hints += match arguments.certainty.accept_believed {
+            hints += match arguments.options.certainty.accept_believed {
                 true => ", accepted by --accept-believed",
                 false => "; --accept-believed accepts what is only believed",
             };
@@ -174,12 +149,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             };
         }
         print_text(&format!("{result}  {counts}{hints}"))?;
-    }
-    if arguments.formatting.format == Format::Json {
-        match proofs.as_slice() {
-            [proof] => print_json(proof)?,
-            proofs => print_json(&proofs)?,
-        }
     }
     Ok(ExitCode::from(if is_interrupted { INTERRUPTED } else { exit }))
 }

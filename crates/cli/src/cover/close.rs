@@ -1,11 +1,9 @@
 //! `cosim cover close`: what no case hit gets a vector or a proof.
 
 use super::merged;
-use crate::options::{
-    Caching, Certainty, Format, Formatting, ModelLimits, Threads, UserRtlOptions, duration,
-    find_block, heading, path, whole,
-};
-use crate::{INTERRUPTED, interruption, print_json, print_text};
+use crate::answers::ProverOptions;
+use crate::options::{Threads, UserRtlOptions, duration, find_block, heading, path, whole};
+use crate::{INTERRUPTED, interruption, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
@@ -14,13 +12,12 @@ use cosim_block::points::Point;
 use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::BELIEVED;
 use cosim_formats::answers::{AnswerRecord, AnswerRow, ProverCommand, Subject, UNDECIDED};
-use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
-use cosim_harness::harness::{Blocks, Profile};
-use cosim_regress::blocks::{self, BlockHandle};
+use cosim_formats::run::DirectoryLock;
+use cosim_harness::harness::Profile;
+use cosim_regress::blocks::BlockHandle;
 use cosim_regress::close::CloseRun;
 use cosim_regress::subject::{asked, subject};
 use cosim_regress::worker::{OneShotWorker, WorkerProgram};
-use cosim_report::report::write_answers;
 use cosim_rtl::answers::Answers;
 use cosim_rtl::backend::{self, Feature};
 use cosim_rtl::models::{self, RtlModels as _};
@@ -54,25 +51,13 @@ pub struct Arguments {
     /// Begin no further step of a profile after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = heading::STOP)]
     time: Duration,
-    #[command(flatten)]
-    certainty: Certainty,
     /// List every point, and not only those that are open.
     #[arg(long, help_heading = heading::OUTPUT)]
     details: bool,
-    /// Write the result to DIR, a new or empty folder [default: runs/close-BLOCK-TIME].
-    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
-    out: Option<PathBuf>,
-    /// Replace an earlier result in --out.
-    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
-    force: bool,
-    #[command(flatten)]
-    formatting: Formatting,
     #[command(flatten)]
     threads: Threads,
     #[command(flatten)]
-    caching: Caching,
-    #[command(flatten)]
-    limits: ModelLimits,
+    options: ProverOptions,
 }
 
 /// What all profiles share.
@@ -89,11 +74,11 @@ impl Shared {
         let interrupted = interruption()?;
         let rtl = arguments.rtl.named()?.unwrap_or_default();
         backend::check(&rtl, Feature::Proofs)?;
-        let program = arguments.limits.program()?;
+        let program = arguments.options.limits.program()?;
         let worker = OneShotWorker::new(program.clone(), Arc::clone(&interrupted));
         let answers = match arguments.check {
             Some(_) => models::answers(true)?,
-            None => arguments.caching.answers()?,
+            None => arguments.options.caching.answers()?,
         };
         Ok(Self { rtl, program, worker, interrupted, answers })
     }
@@ -170,13 +155,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let profiles: Vec<Profile> =
         names.into_iter().map(|name| profile_of(block, name)).collect::<Result<_, Error>>()?;
     shared.rtl.check_profiles(info, &profiles)?;
-    let place = match &arguments.out {
-        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
-        None => OutputLocation::New { stem: format!("close-{}", info.name) },
-    };
+    let place = arguments.options.location(format!("close-{}", info.name));
     let subject = Subject {
         only: arguments.only.clone(),
-        accept_believed: arguments.certainty.accept_believed,
+        accept_believed: arguments.options.certainty.accept_believed,
         ..subject(ProverCommand::Close, block, asked(block, &shared.rtl)?)?
     };
     let claim = DirectoryLock::new(&place)?;
@@ -199,23 +181,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             break;
         }
     }
-    closed.write(&claim.folder)?;
-    write_answers(&claim.folder, &closed, Blocks(&blocks::infos()))?;
     if shared.is_interrupted() {
         let (done, all) = (closed.profiles.len(), profiles.len());
         program::warn(format_args!("interrupted: {done} of {all} profiles have a result"));
     }
-    Certainty::warn_without(closed.subject.solver.as_deref());
-    match arguments.formatting.format {
-        Format::Text => print_text(&format!(
-            "{}{}",
-            closed.text(arguments.details),
-            claim.folder.join(HTML).display()
-        ))?,
-        Format::Json => print_json(&closed)?,
-    }
-    claim.release();
-    Ok(ExitCode::from(if shared.is_interrupted() { INTERRUPTED } else { closed.exit() }))
+    let exit = closed.exit();
+    arguments.options.finish(claim, &closed, arguments.details)?;
+    arguments.options.print(&[closed])?;
+    Ok(ExitCode::from(if shared.is_interrupted() { INTERRUPTED } else { exit }))
 }
 
 /// Proves the proofs of a file again, certified ones and others. Exit code 0 if all of them are
@@ -258,7 +231,7 @@ fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
             }
         }
     }
-    let is_good = not == 0 && (believed == 0 || arguments.certainty.accept_believed);
+    let is_good = not == 0 && (believed == 0 || arguments.options.certainty.accept_believed);
     let word = match not {
         0 if is_good => "PASS",
         0 => "BELIEVED",
