@@ -330,10 +330,10 @@ impl Closure {
     ///
     /// # Errors
     /// As [`Closure::ask`].
-    pub fn because(&self, point: usize, traffic: Traffic) -> Result<String, Error> {
+    pub fn because(&self, point: usize, traffic: Traffic) -> Result<Option<String>, Error> {
         match self.question(&[point], Contents::Shared, traffic, Purpose::Proof) {
             Ok(question) => open::because(&self.session, &question, &self.circuit.words),
-            Err(reason) => reason.because().map(|_| String::new()),
+            Err(reason) => reason.because().map(|_| None),
         }
     }
 

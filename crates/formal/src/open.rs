@@ -27,22 +27,26 @@ struct Course<'a> {
     inputs: Vec<Vec<Bit>>,
 }
 
-/// What keeps a question open, and what to try: in words that begin with `; `, or empty if nothing
-/// is known. `words` is the `-vmap` file of the graph.
+/// What keeps a question open, and what to try, if that is known. `words` is the `-vmap` file of the
+/// graph.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or a file cannot be written.
-pub fn because(session: &YosysSession, question: &Question, words: &str) -> Result<String, Error> {
+pub fn because(
+    session: &YosysSession,
+    question: &Question,
+    words: &str,
+) -> Result<Option<String>, Error> {
     let EquivalenceQuery::Open { file, latches, .. } = &question.query else {
-        return Ok(String::new());
+        return Ok(None);
     };
     let names = names(words);
     let (Some(solver), Some(network)) = (Solver::find(), Network::parse(file)) else {
-        return Ok(String::new());
+        return Ok(None);
     };
     let path = session.path(&format!("{}-open.cnf", question.name));
     let Some(mut course) = Course::find(&network, |cnf| solver.solve(&path, cnf))? else {
-        return Ok(String::new());
+        return Ok(None);
     };
     // The latches of each register.
     let mut registers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -57,18 +61,18 @@ pub fn because(session: &YosysSession, question: &Question, words: &str) -> Resu
         .map(|(name, _)| name)
         .collect();
     if left.is_empty() {
-        return Ok(String::new());
+        return Ok(None);
     }
     let more = match left.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let named: Vec<&str> = left.into_iter().take(NAMED).collect();
-    Ok(format!(
-        "; an induction fails for values of {}{more} that may never occur together: an assertion \
+    Ok(Some(format!(
+        "an induction fails for values of {}{more} that may never occur together: an assertion \
          in NAME_sva.sv that says so helps",
         named.join(", ")
-    ))
+    )))
 }
 
 /// The register of each latch.
@@ -162,9 +166,10 @@ mod tests {
         let aig = Aig::parse(&session.text("top.aag").unwrap()).unwrap();
         let query = aig.property(&Interface::OURS, "bad", Reads::Anything).unwrap();
         let question = Question { name: "question".to_owned(), query };
-        let because = because(&session, &question, &session.text("top.map").unwrap()).unwrap();
+        let because = because(&session, &question, &session.text("top.map").unwrap());
+        let because = because.unwrap().unwrap();
         assert!(because.contains("values of a, b that"), "{because}");
         let nothing = Question { query: EquivalenceQuery::Same, ..question };
-        assert_eq!(super::because(&session, &nothing, "").unwrap(), "");
+        assert_eq!(super::because(&session, &nothing, "").unwrap(), None);
     }
 }

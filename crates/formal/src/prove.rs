@@ -17,6 +17,7 @@ use crate::graph::{MEMORY, UndefinedBits};
 use crate::invariants::{HELP, Observer, observer};
 use crate::monitor::{AROUND, MONITOR, Monitor};
 pub use crate::monitor::{Kind, Property};
+use crate::open;
 use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, INDUCTION, LONG_PROOF, MANY_EQUAL_SIGNALS};
 use cosim_aig::{Aig, Candidate, Governed, Interface, Reads, UnknownWords, Unknowns, Violation};
 use cosim_base::error::{Error, codes};
@@ -125,6 +126,8 @@ pub enum PropertyStatus {
         cycles: u32,
         /// What is assumed.
         assumed: Assumption,
+        /// What keeps it open, if that is known.
+        because: Option<String>,
     },
     /// Undecided.
     Open {
@@ -536,10 +539,10 @@ impl Prover {
     /// # Errors
     /// As [`Self::prove`].
     pub fn decide(&self, property: usize) -> Result<(ProofOutcome, Option<Decider>), Error> {
-        let Some(known) = self.found.get(&property) else { return self.look(property) };
+        let Some(known) = self.found.get(&property) else { return self.explained(property) };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
-            *known = Some(self.look(property)?);
+            *known = Some(self.explained(property)?);
         }
         Ok(known.clone().unwrap_or_else(not_checked))
     }
@@ -625,6 +628,23 @@ impl Prover {
             true => &[Assumption::Nothing, Assumption::OffersStay],
             false => &[Assumption::Nothing],
         }
+    }
+
+    /// The outcome, with what keeps it open.
+    fn explained(&self, property: usize) -> Result<Decided, Error> {
+        let (mut outcome, by) = self.look(property)?;
+        if let ProofOutcome::PropertyStatus(PropertyStatus::Bounded { assumed, because, .. }) =
+            &mut outcome
+        {
+            let (memories, aig) = self.graph();
+            let group = &[];
+            let builder =
+                QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
+            if let Some(question) = builder.question_under(*assumed)? {
+                *because = open::because(&self.session, &question, &self.circuit.words)?;
+            }
+        }
+        Ok((outcome, by))
     }
 
     fn look(&self, property: usize) -> Result<Decided, Error> {

@@ -238,6 +238,9 @@ pub enum AnswerStatus {
         cycles: u32,
         /// For which inputs.
         traffic: Traffic,
+        /// What keeps it open, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
     },
     /// Inputs reach a known deadlock, or hit a point or bin while RTL and golden model agree.
     Reached(FoundInputs),

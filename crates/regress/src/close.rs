@@ -717,8 +717,10 @@ impl<'a> Job<'a> {
                 Step::Undecided => {
                     if is_last {
                         for point in &points {
-                            let more = closure.because(*point, traffic)?;
-                            let because = format!("neither a proof nor inputs were found{more}");
+                            let mut because = "neither a proof nor inputs were found".to_owned();
+                            if let Some(more) = closure.because(*point, traffic)? {
+                                because = format!("{because}; {more}");
+                            }
                             self.open.insert(*point, because);
                         }
                     }

@@ -342,8 +342,8 @@ fn status(found: PropertyStatus) -> AnswerStatus {
             AnswerStatus::of_proof(Proof { memories: Some(memories), ..proof })
         }
         PropertyStatus::Disputed { because } => AnswerStatus::Disputed { because },
-        PropertyStatus::Bounded { cycles, assumed } => {
-            AnswerStatus::Bounded { cycles, traffic: traffic(assumed) }
+        PropertyStatus::Bounded { cycles, assumed, because } => {
+            AnswerStatus::Bounded { cycles, traffic: traffic(assumed), because }
         }
         PropertyStatus::Open { because } => AnswerStatus::open(because),
     }

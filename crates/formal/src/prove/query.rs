@@ -44,7 +44,7 @@ impl<'a> Query<'a> {
         builder: QueryBuilder<'a>,
         assumed: Assumption,
     ) -> Result<Option<Self>, Error> {
-        let question = builder.question(of(assumed))?;
+        let question = builder.question_under(assumed)?;
         let answer = Answer::open("not checked");
         Ok(question.map(|question| Self { builder, assumed, question, answer }))
     }
@@ -128,7 +128,7 @@ impl<'a> Query<'a> {
             }
             Answer::Open { cycles, because, by } => {
                 let status = match cycles {
-                    Some(cycles) => PropertyStatus::Bounded { cycles, assumed },
+                    Some(cycles) => PropertyStatus::Bounded { cycles, assumed, because: None },
                     None => PropertyStatus::Open { because },
                 };
                 (ProofOutcome::PropertyStatus(status), by)
@@ -190,6 +190,11 @@ impl QueryBuilder<'_> {
     /// and `given`, which are the same under the invariants.
     fn output(&self, of: &str) -> String {
         format!("cosim_{of}_{}", self.property)
+    }
+
+    /// Whether the property fails under an assumption, as [`Self::question`].
+    pub(super) fn question_under(&self, assumed: Assumption) -> Result<Option<Question>, Error> {
+        self.question(of(assumed))
     }
 
     /// Whether the output can be 1; `None` if the property reads more of the memories than one

@@ -400,7 +400,8 @@ fn what_a_simulated_case_violates_is_not_proved() {
         let violation = Violation { case: "spec/default/0".to_owned(), cycle: 7 };
         BTreeMap::from([(output.to_owned(), violation)])
     };
-    let bounded = PropertyStatus::Bounded { cycles: 5, assumed: Assumption::Nothing };
+    let bounded =
+        PropertyStatus::Bounded { cycles: 5, assumed: Assumption::Nothing, because: None };
     for (status, output, is_disputed) in [
         (proved(Assumption::Nothing), "cosim_bad_3", true),
         (bounded, "cosim_bad_3", true),

@@ -20,7 +20,7 @@ fn believed() -> AnswerStatus {
 }
 
 fn bounded() -> AnswerStatus {
-    AnswerStatus::Bounded { cycles: 30, traffic: Traffic::Any }
+    AnswerStatus::Bounded { cycles: 30, traffic: Traffic::Any, because: None }
 }
 
 fn open() -> AnswerStatus {

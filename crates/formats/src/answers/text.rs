@@ -104,10 +104,10 @@ impl AnswerStatus {
             Self::Reached(found) | Self::Failing(found) | Self::Unconfirmed(found) => {
                 found.details()
             }
-            Self::Bounded { cycles, traffic } => {
+            Self::Bounded { cycles, traffic, because } => {
                 let holds = format!("not proved; holds for {cycles} cycles from reset");
                 let legal = (*traffic == Traffic::Legal).then(|| LEGAL.to_owned());
-                std::iter::once(holds).chain(legal).collect()
+                std::iter::once(holds).chain(legal).chain(because.clone()).collect()
             }
             Self::Disputed { because } | Self::Waived { reason: because } => vec![because.clone()],
             Self::Open { cycles, because } => {
