@@ -10,11 +10,11 @@ use crate::resets::Reset;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_block::rtl::Rtl;
-use cosim_formats::answers::{ANSWERS, AnswerRecord, AskedRtl, ProverCommand, SIDES, Subject};
+use cosim_formats::answers::{ANSWERS, AnswerRecord, ProverCommand, SIDES, Subject, SubjectRtl};
 use cosim_formats::run::DirectoryLock;
 use cosim_regress::diff::DiffRun;
 use cosim_regress::revision::{Named, named};
-use cosim_regress::subject::{asked, subject};
+use cosim_regress::subject::{subject, subject_rtl};
 use cosim_regress::worker::OneShotWorker;
 use cosim_rtl::models::RtlModels as _;
 use std::fs::{self, File};
@@ -135,9 +135,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Ok(rtl)
         };
         let rtl = [rtl(0)?, rtl(1)?];
-        let described = |side: usize, typed: &str| -> Result<AskedRtl, Error> {
+        let described = |side: usize, typed: &str| -> Result<SubjectRtl, Error> {
             let commit = sides[side].commit().map(str::to_owned);
-            Ok(AskedRtl { named: typed.to_owned(), commit, ..asked(block, &rtl[side])? })
+            Ok(SubjectRtl { named: typed.to_owned(), commit, ..subject_rtl(block, &rtl[side])? })
         };
         let new = described(1, &arguments.new)?;
         let subject = Subject {

@@ -61,7 +61,7 @@ impl ProverCommand {
 
 /// RTL that the questions are about.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct AskedRtl {
+pub struct SubjectRtl {
     /// A hash of its text.
     pub identity: String,
     /// How commands select it.
@@ -91,10 +91,10 @@ pub struct Subject {
     /// The block.
     pub block: String,
     /// The RTL; the new one if there are two.
-    pub rtl: AskedRtl,
+    pub rtl: SubjectRtl,
     /// The old RTL of `diff`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub old: Option<AskedRtl>,
+    pub old: Option<SubjectRtl>,
     /// The text that selects questions; empty: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,

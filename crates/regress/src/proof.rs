@@ -2,7 +2,7 @@
 
 use crate::agreement::observe;
 use crate::blocks::BlockHandle;
-use crate::subject::{asked, seconds_since, subject};
+use crate::subject::{seconds_since, subject, subject_rtl};
 use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use cosim_aig::Violation;
@@ -113,13 +113,13 @@ impl ProofRun<'_> {
     /// # Errors
     /// A tool fails.
     pub fn subject(&self) -> Result<Subject, Error> {
-        let asked = asked(self.block, self.rtl)?;
+        let rtl = subject_rtl(self.block, self.rtl)?;
         Ok(Subject {
             only: self.only.map(str::to_owned),
             x: self.x,
             accept_bounded: self.accept_bounded,
             accept_believed: self.accept_believed,
-            ..subject(ProverCommand::Prove, self.block, asked)?
+            ..subject(ProverCommand::Prove, self.block, rtl)?
         })
     }
 

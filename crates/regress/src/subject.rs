@@ -5,7 +5,7 @@ use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::solver;
-use cosim_formats::answers::{AskedRtl, ProverCommand, Subject};
+use cosim_formats::answers::{ProverCommand, Subject, SubjectRtl};
 use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;
 use std::time::Instant;
@@ -14,9 +14,9 @@ use std::time::Instant;
 ///
 /// # Errors
 /// The RTL cannot be read.
-pub fn asked(block: &BlockHandle, rtl: &Rtl) -> Result<AskedRtl, Error> {
+pub fn subject_rtl(block: &BlockHandle, rtl: &Rtl) -> Result<SubjectRtl, Error> {
     let identity = rtl.examined(block.info())?.identity.clone();
-    Ok(AskedRtl { identity, given: rtl.clone(), ..AskedRtl::default() })
+    Ok(SubjectRtl { identity, given: rtl.clone(), ..SubjectRtl::default() })
 }
 
 /// What the questions of a command are about, with the versions of the tools that answer.
@@ -26,7 +26,7 @@ pub fn asked(block: &BlockHandle, rtl: &Rtl) -> Result<AskedRtl, Error> {
 pub fn subject(
     command: ProverCommand,
     block: &BlockHandle,
-    rtl: AskedRtl,
+    rtl: SubjectRtl,
 ) -> Result<Subject, Error> {
     Ok(Subject {
         command,
@@ -41,6 +41,6 @@ pub fn subject(
 }
 
 /// Seconds since a question was asked, to a hundredth.
-pub fn seconds_since(asked: Instant) -> f64 {
-    (asked.elapsed().as_secs_f64() * 100.0).round() / 100.0
+pub fn seconds_since(start: Instant) -> f64 {
+    (start.elapsed().as_secs_f64() * 100.0).round() / 100.0
 }

@@ -16,7 +16,7 @@ use cosim_formats::run::DirectoryLock;
 use cosim_harness::harness::Profile;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::close::CloseRun;
-use cosim_regress::subject::{asked, subject};
+use cosim_regress::subject::{subject, subject_rtl};
 use cosim_regress::worker::{OneShotWorker, WorkerProgram};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::backend::{self, Feature};
@@ -159,7 +159,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let subject = Subject {
         only: arguments.only.clone(),
         accept_believed: arguments.options.certainty.accept_believed,
-        ..subject(ProverCommand::Close, block, asked(block, &shared.rtl)?)?
+        ..subject(ProverCommand::Close, block, subject_rtl(block, &shared.rtl)?)?
     };
     let claim = DirectoryLock::new(&place)?;
     let seeds = database.parts.iter().map(|part| part.run.seed);

@@ -73,7 +73,7 @@ fn record(command: ProverCommand, all: &[AnswerStatus]) -> AnswerRecord {
         rows: (1..).zip(all).map(row).collect(),
         ..ProfileAnswers::default()
     };
-    let rtl = AskedRtl { identity: "r".to_owned(), ..AskedRtl::default() };
+    let rtl = SubjectRtl { identity: "r".to_owned(), ..SubjectRtl::default() };
     let subject = Subject { command, block: "b".to_owned(), rtl, ..Subject::default() };
     AnswerRecord::new(subject, vec![profile])
 }

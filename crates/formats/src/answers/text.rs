@@ -1,8 +1,8 @@
 //! The text of a record for users, and the words for an answer.
 
 use super::{
-    AnswerRecord, AnswerRow, AnswerStatus, AskedRtl, Basis, ComparisonStep, Counts, FoundInputs,
-    Legality, ProfileAnswers, Proof, ProverCommand, ShownDifference, Subject,
+    AnswerRecord, AnswerRow, AnswerStatus, Basis, ComparisonStep, Counts, FoundInputs, Legality,
+    ProfileAnswers, Proof, ProverCommand, ShownDifference, Subject, SubjectRtl,
 };
 use cosim_base::text::line;
 use cosim_formal::FIRST_CYCLE;
@@ -145,7 +145,7 @@ impl AnswerRecord {
     pub fn text(&self, details: bool) -> String {
         let Subject { command, block, rtl, old, only, yosys, solver, .. } = &self.subject;
         let selected = only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
-        let rtl_of = |AskedRtl { identity, .. }: &AskedRtl| format!("RTL {identity}");
+        let rtl_of = |SubjectRtl { identity, .. }: &SubjectRtl| format!("RTL {identity}");
         let about = match (command, old) {
             (ProverCommand::Prove, _) => {
                 let count = self.rows().count();
@@ -155,7 +155,7 @@ impl AnswerRecord {
             }
             (_, Some(old)) => {
                 let only = if self.subject.legal_only { ", legal traffic only" } else { "" };
-                let side = |rtl: &AskedRtl| format!("{} ({})", rtl.named, rtl_of(rtl));
+                let side = |rtl: &SubjectRtl| format!("{} ({})", rtl.named, rtl_of(rtl));
                 format!("OLD {}, NEW {}{only}", side(old), side(rtl))
             }
             (_, None) => format!("points and bins{selected}; {}", rtl_of(rtl)),

@@ -10,8 +10,8 @@ use cosim_base::run_file::RunFile;
 use cosim_block::rtl::{Rtl, command_line};
 use cosim_formal::certificate::Certificate;
 use cosim_formats::answers::{
-    AnswerRecord, AnswerRow, AnswerStatus, AskedRtl, Counts, Outcome, ProverCommand, QuestionKind,
-    Subject,
+    AnswerRecord, AnswerRow, AnswerStatus, Counts, Outcome, ProverCommand, QuestionKind, Subject,
+    SubjectRtl,
 };
 use cosim_formats::run::EXPLAINED;
 use cosim_harness::harness::{BlockInfo, Blocks};
@@ -292,7 +292,7 @@ fn command_of(folder: &Path, record: &AnswerRecord) -> String {
 }
 
 /// The command that explains a vector on an RTL.
-fn explain(vector: &Path, rtl: &AskedRtl) -> String {
+fn explain(vector: &Path, rtl: &SubjectRtl) -> String {
     let mut words = vec![program::called(), "explain".to_owned()];
     match rtl.given.is_built_in() {
         true => words.extend(["--rtl", Rtl::BUILT_IN].map(str::to_owned)),
