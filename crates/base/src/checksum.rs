@@ -1,4 +1,4 @@
-//! Checksums of the records that decide a verdict: `results.json`, `coverage.json`, `mutate.json`
+//! Checksums of records that decide a verdict: `results.json`, `coverage.json`, `mutate.json`
 //! and `answers.json`.
 //!
 //! Each record is a JSON object whose last member is on a line of its own: `"checksum": "…"`, the
