@@ -27,8 +27,8 @@ struct Course<'a> {
     inputs: Vec<Vec<Bit>>,
 }
 
-/// What keeps a question open, and what to try, if that is known. `words` is the `-vmap` file of the
-/// graph.
+/// What keeps a question open, and what to try, if that is known. `words` is the `-vmap` file of
+/// the graph.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or a file cannot be written.

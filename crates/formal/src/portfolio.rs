@@ -1,8 +1,9 @@
 //! The portfolio: every attempt of an engine that proofs and equivalence checks make, in one table.
 //!
-//! Limits on frames and conflicts should stop an attempt before its limit of processor time does, so
-//! that replies are the same on every machine. Replies that a limit of time stopped are not cached.
-//! The callers (`prove::query`, and `equivalence` of mutation analysis) run cheap attempts first.
+//! Limits on frames and conflicts should stop an attempt before its limit of processor time does,
+//! so that replies are the same on every machine. Replies that a limit of time stopped are not
+//! cached. The callers (`prove::query`, and `equivalence` of mutation analysis) run cheap attempts
+//! first.
 
 use crate::engine::Engine;
 use crate::engine::abc::{Abc, Command};

@@ -1,8 +1,9 @@
 //! ABC, which comes with Yosys.
 //!
 //! A cached reply must not depend on the speed of the machine. Proofs and counterexamples do not.
-//! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC. ABC's
-//! own limits of time are those of a clock, so it gets none, and is killed after its processor time.
+//! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC.
+//! ABC's own limits of time are those of a clock, so it gets none, and is killed after its
+//! processor time.
 
 use super::{Decider, Engine, EngineRun, Reply, guard, starved};
 use crate::answer::LATE;

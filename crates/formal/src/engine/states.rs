@@ -26,8 +26,8 @@ const LANES: usize = 64;
 /// Inputs that are tried in each state, besides those that led to it.
 const DRAWS: usize = 4;
 
-/// The engine. The frames of an [`Attempt`] are the queries to CaDiCaL, and its seconds are those of
-/// each of them.
+/// The engine. The frames of an [`Attempt`] are the queries to CaDiCaL, and its seconds are those
+/// of each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct States;
 
