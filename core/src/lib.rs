@@ -14,6 +14,7 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "agents")]
 pub use cosim_agents as agents;
 pub use cosim_base::error;
 pub use cosim_base::program::Identity;

@@ -8,7 +8,6 @@ use cosim_core::checks;
 use cosim_core::harness::{
     Block, Environment as _, Golden as _, Parameters, Scoreboard as _, Traffic as _, Violation,
 };
-use cosim_core::verilated::zerocopy::IntoBytes;
 use cosim_core::verilated::{Field, Pins, Port};
 use std::collections::BTreeSet;
 

@@ -38,7 +38,6 @@ fn smoke() -> Stimulus<Thread2> {
 #[test]
 fn every_bit_of_every_output_is_compared() {
     use cosim_core::verilated::Pins;
-    use zerocopy::IntoBytes;
     let (smoke, kind) = (smoke(), Thread2::RTL.linked(&REPAIRED).unwrap());
     for port in Outputs::PORTS {
         for bit in 0..port.width as usize {

@@ -2,28 +2,49 @@
 
 use std::fmt;
 use std::ops::Range;
-use zerocopy::{FromZeros, Immutable, IntoBytes, KnownLayout};
 
 /// A port value of `WIDTH` bits, stored as in Verilator: `u8`, `u16`, `u32` or `u64` up to 64 bits,
 /// otherwise 32-bit words, least significant first.
 ///
 /// Storage bits above `WIDTH` are always 0, so a value cannot be created from plain bytes.
 /// [`Pins::of_bytes`](crate::Pins::of_bytes) clears those bits.
-#[derive(Clone, Copy, PartialEq, Eq, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Bits<const WIDTH: u32, S>(S);
 
-/// An unsigned integer that stores a port of up to 64 bits.
+/// What stores a port: an unsigned integer, or words of 32 bits.
 pub trait Storage: Copy {
+    /// Zero in every bit.
+    const ZERO: Self;
+    /// The bytes, the least significant first.
+    fn bytes(self) -> Vec<u8>;
+}
+
+impl<const WORDS: usize> Storage for [u32; WORDS] {
+    const ZERO: Self = [0; WORDS];
+    fn bytes(self) -> Vec<u8> {
+        self.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}
+
+/// An unsigned integer that stores a port of up to 64 bits.
+pub trait Integer: Storage {
     /// The low bits of `value`.
     fn truncate(value: u64) -> Self;
     /// The value, zero-extended.
     fn widen(self) -> u64;
 }
 
-macro_rules! storage {
+macro_rules! integers {
     ($($integer:ty),*) => {$(
         impl Storage for $integer {
+            const ZERO: Self = 0;
+            fn bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+        }
+
+        impl Integer for $integer {
             #[inline]
             fn truncate(value: u64) -> Self {
                 value as Self
@@ -35,7 +56,7 @@ macro_rules! storage {
         }
     )*};
 }
-storage!(u8, u16, u32, u64);
+integers!(u8, u16, u32, u64);
 
 /// A range of bits `[msb:lsb]` inside a wide port, at most 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +89,7 @@ const fn mask(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-impl<const WIDTH: u32, S: Storage> Bits<WIDTH, S> {
+impl<const WIDTH: u32, S: Integer> Bits<WIDTH, S> {
     /// The low `WIDTH` bits of `value`.
     #[inline]
     pub fn new(value: u64) -> Self {
@@ -164,16 +185,16 @@ impl<const WIDTH: u32, const WORDS: usize> Bits<WIDTH, [u32; WORDS]> {
     }
 }
 
-impl<const WIDTH: u32, S: FromZeros> Default for Bits<WIDTH, S> {
+impl<const WIDTH: u32, S: Storage> Default for Bits<WIDTH, S> {
     #[inline]
     fn default() -> Self {
-        Self(S::new_zeroed())
+        Self(S::ZERO)
     }
 }
 
-impl<const WIDTH: u32, S: IntoBytes + Immutable> fmt::Debug for Bits<WIDTH, S> {
+impl<const WIDTH: u32, S: Storage> fmt::Debug for Bits<WIDTH, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{WIDTH}'h{}", hex(self.0.as_bytes(), WIDTH))
+        write!(f, "{WIDTH}'h{}", hex(&self.0.bytes(), WIDTH))
     }
 }
 

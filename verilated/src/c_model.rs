@@ -159,10 +159,9 @@ impl<I: Pins, O: Pins> CModel<I, O> {
 mod tests {
     use super::*;
     use crate::Port;
-    use zerocopy::{Immutable, IntoBytes, KnownLayout};
 
     /// One port of 5 bits and one of 9.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, IntoBytes, Immutable, KnownLayout)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     #[repr(C)]
     struct Two([u8; 8]);
 

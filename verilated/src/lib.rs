@@ -44,9 +44,8 @@
 //! The layout of a struct is trusted, so [`Pins`] is unsafe to implement:
 //!
 //! ```
-//! # use zerocopy::{Immutable, IntoBytes, KnownLayout};
 //! # use verilated::{Pins, Port};
-//! #[derive(Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
+//! #[derive(Clone, Copy, Default)]
 //! #[repr(C)]
 //! struct Mine([u8; 8]);
 //! // SAFETY: no ports, only padding.
@@ -55,9 +54,8 @@
 //! }
 //! ```
 //! ```compile_fail,E0200
-//! # use zerocopy::{Immutable, IntoBytes, KnownLayout};
 //! # use verilated::{Pins, Port};
-//! #[derive(Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
+//! #[derive(Clone, Copy, Default)]
 //! #[repr(C)]
 //! struct Mine([u8; 8]);
 //! impl Pins for Mine {
@@ -81,7 +79,7 @@ mod pins;
 mod shim;
 mod signals;
 
-pub use bits::{Bits, Field, Storage};
+pub use bits::{Bits, Field, Integer, Storage};
 pub use c_model::{CFunctions, CModel, CModelKind, CParameter};
 pub use error::Error;
 pub use files::keep_inherited_files;
@@ -90,7 +88,3 @@ pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point};
 pub use pin::{Pin, PinName};
 pub use pins::{Pins, Port, PortDifference};
 pub use signals::ignore_file_size_signal;
-
-// For generated bindings, which derive its traits.
-#[doc(hidden)]
-pub use zerocopy;

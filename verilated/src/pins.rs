@@ -3,7 +3,6 @@
 use crate::Field;
 use crate::bits::hex;
 use std::fmt;
-use zerocopy::{Immutable, IntoBytes, KnownLayout};
 
 /// One port in a packed struct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +51,9 @@ impl Port {
 ///
 /// # Safety
 /// The struct is `repr(C)`. Its fields are those of [`Pins::PORTS`], in that order and at those
-/// offsets. Each is a [`Bits`](crate::Bits) of the port's width with its integer or words. At most
-/// an array of bytes follows them. Its [`Default`] is 0 in every bit.
-pub unsafe trait Pins:
-    IntoBytes + Immutable + KnownLayout + Default + Copy + Send + Sync + 'static
-{
+/// offsets, without gaps. Each is a [`Bits`](crate::Bits) of the port's width with its integer or
+/// words. At most an array of bytes follows them. Its [`Default`] is 0 in every bit.
+pub unsafe trait Pins: Default + Copy + Send + Sync + 'static {
     /// The struct's ports, in the order of their offsets.
     const PORTS: &'static [Port];
 
@@ -64,6 +61,20 @@ pub unsafe trait Pins:
     #[inline]
     fn new_zeroed() -> Self {
         Self::default()
+    }
+
+    /// The bytes of the struct.
+    #[inline]
+    fn as_bytes(&self) -> &[u8] {
+        Self::all_bytes(std::slice::from_ref(self))
+    }
+
+    /// The bytes of several structs, one behind the other.
+    #[inline]
+    fn all_bytes(pins: &[Self]) -> &[u8] {
+        // SAFETY: the implementor guarantees that integers fill the struct, so each byte is
+        // initialised, and none changes as long as the slice is borrowed.
+        unsafe { std::slice::from_raw_parts(pins.as_ptr().cast(), size_of_val(pins)) }
     }
 
     /// Copies the port values from `bytes`. Bits outside of ports are cleared.

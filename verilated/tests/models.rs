@@ -15,9 +15,8 @@ use verilated::{
 use verilated_build::{Design, Kept, LibraryCache, SourceFile};
 use verilated_files::BuiltLibrary;
 use verilated_runtime::{Tracing, Verilator};
-use zerocopy::{Immutable, IntoBytes, KnownLayout};
 
-#[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 struct Inputs {
     enable: Bits<1, u8>,
@@ -35,7 +34,7 @@ unsafe impl Pins for Inputs {
     ];
 }
 
-#[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 struct Outputs {
     wide: Bits<70, [u32; 3]>,
@@ -305,7 +304,7 @@ fn a_loop_that_does_not_settle_is_an_error() {
 
 #[test]
 fn other_ports_are_refused_by_name() {
-    #[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
+    #[derive(Debug, Clone, Copy, Default)]
     #[repr(C)]
     struct Other {
         wide: Bits<71, [u32; 3]>,

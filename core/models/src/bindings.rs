@@ -2,7 +2,7 @@
 
 use crate::model::{Model, prefix};
 use crate::{Block, Error, golden};
-use bindgen::callbacks::{AttributeInfo, DeriveInfo, ParseCallbacks};
+use bindgen::callbacks::{DeriveInfo, ParseCallbacks};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -151,14 +151,7 @@ struct Plain;
 
 impl ParseCallbacks for Plain {
     fn add_derives(&self, _: &DeriveInfo<'_>) -> Vec<String> {
-        let plain = ["Clone", "Copy", "Debug", "Default", "PartialEq", "Eq"].map(str::to_owned);
-        let bytes = ["IntoBytes", "Immutable", "KnownLayout"];
-        let bytes = bytes.map(|name| format!("{VERILATED}::zerocopy::{name}"));
-        plain.into_iter().chain(bytes).collect()
-    }
-
-    fn add_attributes(&self, _: &AttributeInfo<'_>) -> Vec<String> {
-        vec![format!("#[zerocopy(crate = \"{VERILATED}::zerocopy\")]")]
+        ["Clone", "Copy", "Debug", "Default", "PartialEq", "Eq"].map(str::to_owned).into()
     }
 }
 

@@ -9,10 +9,7 @@ use verilated::Pins;
 /// Declares a packed struct of pins: names, widths and storage, as generated code does.
 macro_rules! pins {
     ($name:ident { $( $pin:ident: $width:literal $storage:ty, )* }) => {
-        #[derive(
-            Clone, Copy, Default, zerocopy::IntoBytes, zerocopy::Immutable,
-            zerocopy::KnownLayout,
-        )]
+        #[derive(Clone, Copy, Default)]
         #[repr(C, packed)]
         pub struct $name {
             $( pub $pin: verilated::Bits<$width, $storage>, )*

@@ -270,10 +270,7 @@ mod tests {
                 let is_inside = |at: u32| (lsb..lsb + width).contains(&at);
                 assert!((0..128).all(|at| is_inside(at) || after.bit(at) == before.bit(at)));
                 part.set_words(&mut pins, &read.0);
-                assert_eq!(
-                    zerocopy::IntoBytes::as_bytes(&pins),
-                    zerocopy::IntoBytes::as_bytes(&other)
-                );
+                assert_eq!(pins.as_bytes(), other.as_bytes());
             }
         }
         let bus = Pin::<P>::of("", "wide");

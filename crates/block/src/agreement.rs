@@ -12,7 +12,6 @@ use cosim_harness::harness::{
 };
 use serde::{Deserialize, Serialize};
 use verilated::{BeforeReset, Error as ModelError, Model, ModelKind, Pins as _};
-use zerocopy::IntoBytes as _;
 
 /// The stimulus of both models.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,8 +4,7 @@ use cosim_base::error::Error;
 use cosim_harness::harness::{Block, CycleView, Dut, Golden};
 use std::ops::Range;
 use std::path::Path;
-use verilated::{BeforeReset, Error as ModelError, Model, ModelKind};
-use zerocopy::IntoBytes;
+use verilated::{BeforeReset, Error as ModelError, Model, ModelKind, Pins};
 
 /// One recorded cycle.
 #[derive(Debug, Clone)]

@@ -6,7 +6,6 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
-use zerocopy::IntoBytes as _;
 
 /// An unsigned number of `WIDTH` bits, at most 64.
 ///
@@ -193,9 +192,9 @@ impl<const WIDTH: u32, const WORDS: usize> Serialize for WideUint<WIDTH, WORDS> 
 impl<'de, const WIDTH: u32, const WORDS: usize> Deserialize<'de> for WideUint<WIDTH, WORDS> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        let mut words = [0; WORDS];
-        match read_digits(&text, WIDTH, words.as_mut_bytes()) {
-            Some(()) => Ok(Self(words.map(u32::from_le))),
+        let mut words = [[0; 4]; WORDS];
+        match read_digits(&text, WIDTH, words.as_flattened_mut()) {
+            Some(()) => Ok(Self(words.map(u32::from_le_bytes))),
             None => {
                 let expected = format!("a hex string of at most {WIDTH} bits, like \"0x1f\"");
                 Err(de::Error::invalid_value(Unexpected::Str(&text), &expected.as_str()))

@@ -6,12 +6,9 @@ use std::cell::RefCell;
 use std::env;
 use std::process::{Command, Output};
 use std::thread;
-use verilated::{BeforeReset, Bits, Library, Model, Pins, Port};
+use verilated::{BeforeReset, Library, Model, Pins, Port};
 use verilated_runtime::Tracing;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-static_assertions::assert_not_impl_any!(Bits<3, u8>: FromBytes);
-static_assertions::assert_not_impl_any!(Bits<70, [u32; 3]>: FromBytes);
 static_assertions::assert_not_impl_any!(Counter: Sync, Clone);
 static_assertions::assert_impl_all!(Counter: Send);
 static_assertions::assert_impl_all!(CounterKind: Send, Sync);
@@ -62,7 +59,7 @@ fn swapped_models_are_dropped_whole() {
 
 #[test]
 fn bits_above_a_width_never_reach_the_model() {
-    #[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
+    #[derive(Debug, Clone, Copy, Default)]
     #[repr(C)]
     struct Dirty([u8; 8]);
     // SAFETY: intentionally violates the trait's contract, to pass bits outside of ports to the

@@ -3,8 +3,7 @@
 use super::{Counter, CounterKind, Outputs, cycle, inputs, kind_of};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use verilated::BeforeReset;
-use zerocopy::IntoBytes;
+use verilated::{BeforeReset, Pins};
 
 fn random() -> CounterKind {
     kind_of("random.v")

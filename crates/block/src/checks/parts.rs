@@ -14,7 +14,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use verilated::Pins as _;
-use zerocopy::IntoBytes as _;
 
 /// The default seed of a run.
 const SEED: u64 = 1;

@@ -13,7 +13,6 @@ use cosim_harness::harness::{
 };
 use std::collections::BTreeSet;
 use verilated::{BeforeReset, Field, ModelKind, Pins, Port};
-use zerocopy::IntoBytes;
 
 /// Cycles shown before the end.
 const BEFORE: u64 = 8;
@@ -379,7 +378,7 @@ fn stimulus_in_words<'a, B: Explain>(
         }
         Drive::Cycles(cycles) => {
             let line = format!("unconstrained random stimulus, {} cycles", cycles.len());
-            let cycles = cycles.as_bytes().chunks_exact(size_of::<B::Inputs>().max(1));
+            let cycles = B::Inputs::all_bytes(cycles).chunks_exact(size_of::<B::Inputs>().max(1));
             let cycles: Vec<&[u8]> = cycles.collect();
             (vec![line], raw_inputs(BlockInfo::of::<B>(), &cycles, cycle))
         }

@@ -18,7 +18,6 @@ use cosim_harness::json;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use verilated::BeforeReset;
-use zerocopy::IntoBytes;
 
 /// A question about a block. Each variant names its answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -149,7 +148,7 @@ pub fn driven<B: Block>(recording: &Recording<'_, B>, before_reset: BeforeReset)
 
 /// The bytes of the pins of each cycle.
 pub fn bytes<P: verilated::Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
-    divided(cycles.as_bytes(), size_of::<P>(), cycles.len())
+    divided(P::all_bytes(cycles), size_of::<P>(), cycles.len())
 }
 
 fn divided(bytes: &[u8], size: usize, parts: usize) -> Vec<Vec<u8>> {

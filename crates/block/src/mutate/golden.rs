@@ -24,7 +24,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use verilated::{Error as ModelError, Pins, Port};
-use zerocopy::IntoBytes;
 
 /// Cycle limit of a faulty golden model: a multiple of the correct model's cycles, plus a constant.
 const CYCLES: (u64, u64) = (2, 1_000);

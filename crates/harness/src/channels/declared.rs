@@ -14,10 +14,7 @@ use verilated::Bits;
 /// Declares a struct of pins, the widest first, as generated code does.
 macro_rules! pins {
     ($name:ident { $( $pin:ident: $width:literal $storage:ty, )* } padding $padding:literal) => {
-        #[derive(
-            Debug, Clone, Copy, Default, zerocopy::IntoBytes, zerocopy::Immutable,
-            zerocopy::KnownLayout,
-        )]
+        #[derive(Debug, Clone, Copy, Default)]
         #[repr(C)]
         pub struct $name {
             $( pub $pin: verilated::Bits<$width, $storage>, )*

@@ -14,7 +14,6 @@ use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::Verdict;
 use verilated::{BatchEnd, Pins};
-use zerocopy::IntoBytes;
 
 /// Cycles of a batch. Its pins fit into the cache together with the model; longer batches are
 /// slower.

@@ -28,7 +28,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fmt::Debug;
 use verilated::{Field, ModelKind, Pins, Port};
-use zerocopy::IntoBytes;
 
 /// A block under test: its pins, its models and its stimulus. [`Explain`] adds what only reports
 /// need.

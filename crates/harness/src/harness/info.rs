@@ -17,7 +17,6 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use verilated::{Field, Pins, Port};
-use zerocopy::IntoBytes;
 
 /// The largest state code that is looked up.
 const STATE_CODES: u64 = 0xff;

@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 use serde_path_to_error::{Deserializer as PathDeserializer, Track};
 use std::fmt;
 use verilated::{Pins, Port};
-use zerocopy::IntoBytes as _;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// Maximum size of all cycles in memory, in bytes.
@@ -42,7 +41,7 @@ pub struct RawCycles<'a> {
 impl<'a> RawCycles<'a> {
     /// Cycles of pins.
     pub fn new<P: Pins>(cycles: &'a [P]) -> Self {
-        Self { ports: P::PORTS, bytes: cycles.as_bytes(), count: cycles.len() }
+        Self { ports: P::PORTS, bytes: P::all_bytes(cycles), count: cycles.len() }
     }
 }
 

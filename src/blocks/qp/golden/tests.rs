@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::blocks::testing;
-use cosim_core::verilated::zerocopy::IntoBytes;
+use cosim_core::verilated::Pins;
 
 const SHORT: &[(&str, &str)] = &[
     ("cmd", "cmd_valid cmd_qpn=$1 cmd_next=$2"),

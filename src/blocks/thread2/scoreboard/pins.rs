@@ -3,7 +3,6 @@
 use crate::blocks::thread2::rtl::{Bits1, Outputs};
 use cosim_core::harness::{self, Violation};
 use cosim_core::verilated::Pins as _;
-use cosim_core::verilated::zerocopy::IntoBytes;
 
 /// In reset every output is 0.
 pub const RESET: &str = "zero-in-reset";

@@ -3,7 +3,6 @@
 use crate::harness::{Block, CaseRng, Draw};
 use rand::RngExt;
 use verilated::{Pins, Port};
-use zerocopy::IntoBytes;
 
 /// An index below `count`; 0 if there is none.
 pub fn choose(count: usize, rng: &mut CaseRng) -> usize {

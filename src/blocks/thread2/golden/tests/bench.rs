@@ -7,7 +7,6 @@ use crate::blocks::thread2::rtl::{Inputs, Outputs};
 use crate::blocks::thread2::{Golden, Thread2};
 use cosim_core::harness::{Block, Golden as _, Parameters};
 use cosim_core::verilated::Pins;
-use cosim_core::verilated::zerocopy::IntoBytes;
 use std::fmt::Write as _;
 
 /// Mask of profile `spec`.

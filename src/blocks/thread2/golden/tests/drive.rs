@@ -4,7 +4,6 @@ use super::beats::{End, NextUnit, Packet, Tables, Unit};
 use crate::blocks::testing;
 use crate::blocks::thread2::Thread2;
 use crate::blocks::thread2::rtl::Inputs;
-use cosim_core::verilated::zerocopy::IntoBytes;
 use cosim_core::verilated::{Bits, Pins};
 
 /// The value of pins that a test leaves open.
