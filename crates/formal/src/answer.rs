@@ -8,7 +8,21 @@ use cosim_aig::EquivalenceQuery;
 use cosim_base::error::Error;
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+
+/// The inputs that count.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Traffic {
+    /// Any inputs.
+    Any,
+    /// Inputs that do not withdraw or change an offer.
+    Legal,
+}
 
 /// Whether an output of a graph can be 1.
 #[derive(Debug)]
@@ -68,6 +82,15 @@ impl Answer {
         match self {
             Self::Open { because, .. } | Self::Disputed { because } => Some(because),
             Self::Never { .. } | Self::Reached { .. } => None,
+        }
+    }
+
+    /// The command that decided.
+    pub fn by(&self) -> Option<&Decider> {
+        match self {
+            Self::Never { by, .. } | Self::Reached { by, .. } => Some(by),
+            Self::Open { by, .. } => by.as_ref(),
+            Self::Disputed { .. } => None,
         }
     }
 

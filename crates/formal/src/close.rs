@@ -8,10 +8,11 @@
 mod code;
 mod instrument;
 
+use crate::answer::Traffic;
 use crate::answer::{Answer, Question, Undecidable};
 use crate::circuit::Circuit;
 use crate::cut::{cut_with_latches, enabled};
-use crate::diff::{Contents, OFFER, TO_NETLIST, Traffic};
+use crate::diff::{Contents, OFFER, TO_NETLIST};
 use crate::graph::UndefinedBits;
 use crate::invariants::{HELP, Observer, observer};
 use crate::monitor::{AROUND, MONITOR};

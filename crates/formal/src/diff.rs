@@ -3,7 +3,7 @@
 //! Yosys makes an and-inverter graph of each RTL. Both become one graph, so that ABC and the second
 //! solver see one network, and no proof depends on names inside the RTL.
 
-use crate::answer::{Answer, Question, Undecidable};
+use crate::answer::{Answer, Question, Traffic, Undecidable};
 use crate::circuit::LOOP;
 use crate::cut::{Cut, cut_pair, enabled};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
@@ -20,8 +20,6 @@ use cosim_rtl::models::Examined;
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use rayon::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -51,16 +49,6 @@ pub enum Contents {
     Shared,
     /// Memories are registers.
     Exact,
-}
-
-/// The inputs that count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Traffic {
-    /// Any inputs.
-    Any,
-    /// Inputs that do not withdraw or change an offer.
-    Legal,
 }
 
 /// What a question is for.

@@ -7,12 +7,10 @@
 
 mod query;
 
-use crate::answer::{Question, Undecidable};
+use crate::answer::{Answer, Question, Traffic, Undecidable};
 use crate::assertions::{Assertions, OUTPUTS};
-use crate::certificate::Certificate;
 use crate::circuit::Circuit;
 use crate::cut::{cut, enabled, with_words_alone};
-use crate::engine::Decider;
 use crate::graph::{MEMORY, UndefinedBits};
 use crate::invariants::{HELP, Observer, observer};
 use crate::monitor::{AROUND, MONITOR, Monitor};
@@ -27,7 +25,7 @@ use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, RtlModels as _};
 use cosim_rtl::yosys::YosysSession;
-use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
+use query::{Query, QueryBuilder, by_engines, not_checked};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,15 +45,6 @@ const TO_ZERO: &str = "chtype -set $shift t:$shiftx\nsetundef -undriven -zero";
 const FAILED_GROUPS: usize = 8;
 /// Prefix of the outputs that are 1 where the environment withdraws an offer.
 const OFFER: &str = "cosim_offer_";
-
-/// What a proof assumes about the environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Assumption {
-    /// Nothing: inputs are unconstrained.
-    Nothing,
-    /// Offers to the block stay, valid and payload, until the block is ready.
-    OffersStay,
-}
 
 /// How memories are modelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -94,113 +83,58 @@ impl Memories {
     }
 }
 
-/// The result for a property.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PropertyStatus {
-    /// It holds in every reachable cycle.
-    Proved {
-        /// What is assumed.
-        assumed: Assumption,
-        /// How memories are modelled.
-        memories: Memories,
-        /// How a second solver certified the proof.
-        certificate: Certificate,
-    },
-    /// An engine proved that it holds in every reachable cycle; no second solver certified that.
-    Believed {
-        /// What is assumed.
-        assumed: Assumption,
-        /// How memories are modelled.
-        memories: Memories,
-        /// Why there is no certificate.
-        certificate: Certificate,
-    },
-    /// ABC's result is contradicted by the second solver or by a simulation.
-    Disputed {
-        /// By what.
-        because: String,
-    },
-    /// It holds for a number of cycles from reset; there is no proof.
-    Bounded {
-        /// The number of cycles.
-        cycles: u32,
-        /// What is assumed.
-        assumed: Assumption,
-        /// What keeps it open, if that is known.
-        because: Option<String>,
-    },
-    /// Undecided.
-    Open {
-        /// Why.
-        because: String,
-    },
-}
-
 /// The prefixes of the outputs of the monitor that are 1 where a property fails.
 pub const FAILS: [&str; 2] = ["cosim_bad_", "cosim_legal_"];
 
-impl PropertyStatus {
-    /// The result of a proof with this certificate.
-    pub fn of_proof(assumed: Assumption, memories: Memories, certificate: Certificate) -> Self {
-        match certificate.is_there() {
-            true => Self::Proved { assumed, memories, certificate },
-            false => Self::Believed { assumed, memories, certificate },
-        }
+/// The answer about a property: whether it can fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PropertyAnswer {
+    pub answer: Answer,
+    /// The inputs for which it holds.
+    pub traffic: Traffic,
+    /// How memories are modelled.
+    pub memories: Memories,
+}
+
+impl PropertyAnswer {
+    /// The answer before any engine ran.
+    fn open(because: &str) -> Self {
+        let answer = Answer::open(because);
+        Self { answer, traffic: Traffic::Any, memories: Memories::None }
     }
 
-    /// The result for the property at this place, given the outputs of [`FAILS`] that were 1 in a
-    /// simulation. A result that a simulated case contradicts is disputed.
+    /// Whether inputs violate the property.
+    pub fn is_broken(&self) -> bool {
+        matches!(self.answer, Answer::Reached { .. })
+    }
+
+    /// The answer about the property at this place, given the outputs of [`FAILS`] that were 1 in a
+    /// simulation. A proof or a bound that a simulated case contradicts is disputed.
     #[must_use]
     pub fn against(self, place: usize, violations: &BTreeMap<String, Violation>) -> Self {
-        let (assumed, word) = match &self {
-            Self::Proved { assumed, .. } | Self::Believed { assumed, .. } => (*assumed, "a proof"),
-            Self::Bounded { assumed, .. } => (*assumed, "no violation"),
+        let word = match &self.answer {
+            Answer::Never { .. } => "a proof",
+            Answer::Open { cycles: Some(_), .. } => "no violation",
             _ => return self,
         };
         let [bad, legal] = FAILS;
-        let prefix = match assumed {
-            Assumption::Nothing => bad,
-            Assumption::OffersStay => legal,
+        let prefix = if self.traffic == Traffic::Any { bad } else { legal };
+        let Some(Violation { case, cycle }) = violations.get(&format!("{prefix}{place}")) else {
+            return self;
         };
-        match violations.get(&format!("{prefix}{place}")) {
-            None => self,
-            Some(Violation { case, cycle }) => Self::Disputed {
-                because: format!(
-                    "ABC reports {word}, but the simulated case {case} violates the property at \
-                     cycle {cycle}"
-                ),
-            },
-        }
-    }
-}
-
-/// What the engines found for a property.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProofOutcome {
-    /// A status, without a counterexample.
-    PropertyStatus(PropertyStatus),
-    /// Inputs that violate it: the names of the bits that are 1, for each cycle after the reset
-    /// cycle.
-    Broken {
-        /// The inputs.
-        cycles: Vec<Vec<String>>,
-        /// How memories are modelled.
-        memories: Memories,
-    },
-}
-
-impl ProofOutcome {
-    /// The outcome before any engine ran.
-    fn not_checked() -> Self {
-        Self::PropertyStatus(PropertyStatus::Open { because: "not checked".to_owned() })
+        let because = format!(
+            "ABC reports {word}, but the simulated case {case} violates the property at cycle \
+             {cycle}"
+        );
+        Self { answer: Answer::Disputed { because }, ..self }
     }
 }
 
 /// How all invariants are proved.
 #[derive(Debug, Clone, Copy)]
 struct Invariants {
-    /// The assumption under which they are proved.
-    assumed: Assumption,
+    /// The inputs for which they are proved.
+    traffic: Traffic,
     /// Whether all of the proofs have a certificate.
     are_certified: bool,
 }
@@ -273,7 +207,7 @@ pub struct Prover {
     invariants: Mutex<Option<Option<Invariants>>>,
     /// Outcomes of the invariants, by index, which other properties need, too, and of properties
     /// that were decided together.
-    found: BTreeMap<usize, Mutex<Option<Decided>>>,
+    found: BTreeMap<usize, Mutex<Option<PropertyAnswer>>>,
 }
 
 impl Prover {
@@ -469,17 +403,15 @@ impl Prover {
         }
         let mut hold: Option<Invariants> = None;
         for place in self.found.keys() {
-            let ProofOutcome::PropertyStatus(
-                PropertyStatus::Proved { assumed, certificate, .. }
-                | PropertyStatus::Believed { assumed, certificate, .. },
-            ) = self.prove(*place)?
+            let PropertyAnswer { answer: Answer::Never { certificate, .. }, traffic, .. } =
+                self.decide(*place)?
             else {
                 hold = None;
                 break;
             };
-            let one = Invariants { assumed, are_certified: certificate.is_there() };
+            let one = Invariants { traffic, are_certified: certificate.is_there() };
             hold = Some(hold.map_or(one, |all| Invariants {
-                assumed: all.assumed.max(assumed),
+                traffic: all.traffic.max(traffic),
                 are_certified: all.are_certified && one.are_certified,
             }));
         }
@@ -514,12 +446,12 @@ impl Prover {
         self.circuit.doubt(info, cases, OFFER)
     }
 
-    /// The RTL with its monitor, for [`PropertyStatus::against`].
+    /// The RTL with its monitor, for [`PropertyAnswer::against`].
     pub fn network(&self) -> &Aig {
         &self.circuit.aig
     }
 
-    /// All properties; their indices are those of [`Prover::prove`].
+    /// All properties; their indices are those of [`Prover::decide`].
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
@@ -530,15 +462,7 @@ impl Prover {
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
-    pub fn prove(&self, property: usize) -> Result<ProofOutcome, Error> {
-        self.decide(property).map(|(outcome, _)| outcome)
-    }
-
-    /// As [`Self::prove`], with the command that decided.
-    ///
-    /// # Errors
-    /// As [`Self::prove`].
-    pub fn decide(&self, property: usize) -> Result<(ProofOutcome, Option<Decider>), Error> {
+    pub fn decide(&self, property: usize) -> Result<PropertyAnswer, Error> {
         let Some(known) = self.found.get(&property) else { return self.explained(property) };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
@@ -551,7 +475,7 @@ impl Prover {
     /// outputs are equal in both copies. Groups without a proof are halved, up to a number of them.
     ///
     /// # Errors
-    /// As [`Self::prove`].
+    /// As [`Self::decide`].
     pub fn decide_together(&mut self, properties: &[usize]) -> Result<(), Error> {
         if self.x_freedom.is_none() {
             return Ok(());
@@ -591,7 +515,7 @@ impl Prover {
     }
 
     /// A proof by induction of all these properties about freedom of X.
-    fn alone(&self, group: &[usize]) -> Result<Option<Decided>, Error> {
+    fn alone(&self, group: &[usize]) -> Result<Option<PropertyAnswer>, Error> {
         let (_, aig) = self.graph();
         let [property, ..] = *group else { return Ok(None) };
         let memories = Memories::Word;
@@ -599,13 +523,17 @@ impl Prover {
     }
 
     /// A proof of all these properties about freedom of X.
-    fn together(&self, group: &[usize], memories: Memories) -> Result<Option<Decided>, Error> {
+    fn together(
+        &self,
+        group: &[usize],
+        memories: Memories,
+    ) -> Result<Option<PropertyAnswer>, Error> {
         let (_, aig) = self.graph();
         let [property, ..] = *group else { return Ok(None) };
         let builder =
             QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
-        for assumed in self.assumptions() {
-            let Some(mut query) = Query::new(builder, *assumed)? else { return Ok(None) };
+        for traffic in self.traffics() {
+            let Some(mut query) = Query::new(builder, *traffic)? else { return Ok(None) };
             query.run(&[EQUAL_REGISTERS, MANY_EQUAL_SIGNALS])?;
             if query.is_proved() {
                 return Ok(Some(query.decided()));
@@ -622,39 +550,37 @@ impl Prover {
         }
     }
 
-    /// The assumptions about the environment, weakest first.
-    fn assumptions(&self) -> &'static [Assumption] {
+    /// The inputs for which a property may hold, the widest first.
+    fn traffics(&self) -> &'static [Traffic] {
         match self.assumes {
-            true => &[Assumption::Nothing, Assumption::OffersStay],
-            false => &[Assumption::Nothing],
+            true => &[Traffic::Any, Traffic::Legal],
+            false => &[Traffic::Any],
         }
     }
 
     /// The outcome, with what keeps it open.
-    fn explained(&self, property: usize) -> Result<Decided, Error> {
-        let (mut outcome, by) = self.look(property)?;
-        if let ProofOutcome::PropertyStatus(PropertyStatus::Bounded { assumed, because, .. }) =
-            &mut outcome
-        {
+    fn explained(&self, property: usize) -> Result<PropertyAnswer, Error> {
+        let mut found = self.look(property)?;
+        if let Answer::Open { cycles: Some(_), because, .. } = &mut found.answer {
             let (memories, aig) = self.graph();
             let group = &[];
             let builder =
                 QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
-            if let Some(question) = builder.question_under(*assumed)? {
-                *because = open::because(&self.session, &question, &self.circuit.words)?;
-            }
+            let question = builder.question_under(found.traffic)?;
+            let known = question
+                .map_or(Ok(None), |it| open::because(&self.session, &it, &self.circuit.words));
+            *because = known?.unwrap_or_default();
         }
-        Ok((outcome, by))
+        Ok(found)
     }
 
-    fn look(&self, property: usize) -> Result<Decided, Error> {
-        let mut all = self.assumptions();
+    fn look(&self, property: usize) -> Result<PropertyAnswer, Error> {
+        let mut all = self.traffics();
         if self.properties[property].kind == Kind::Hang {
             all = all.split_at(all.len() - 1).1;
         }
         if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
-            let open = PropertyStatus::Open { because: missing.clone() };
-            return Ok((ProofOutcome::PropertyStatus(open), None));
+            return Ok(PropertyAnswer::open(missing));
         }
         if self.x_freedom.is_some() {
             return self.look_for_x(property, all);
@@ -684,21 +610,22 @@ impl Prover {
         // confirmed with exact memories. The search is skipped there if the abstraction has no
         // violation.
         if let Some(query) = networks.last_mut().and_then(|query| query.last_mut())
-            && let found @ (ProofOutcome::Broken { .. }, _) = query.quick_search()?
+            && let found = query.quick_search()?
+            && found.is_broken()
         {
             let found = match (query.memories(), self.whole()?) {
                 (Memories::None, _) => found,
                 (_, None) => not_checked(),
                 (_, Some(aig)) => query.quick_search_in(Memories::Whole, aig)?,
             };
-            if matches!(found, (ProofOutcome::Broken { .. }, _)) {
+            if found.is_broken() {
                 return Ok(found);
             }
         }
         let mut found = not_checked();
         for query in networks {
             found = by_engines(query)?;
-            if matches!(found, (ProofOutcome::PropertyStatus(_), _)) {
+            if !found.is_broken() {
                 return Ok(found);
             }
         }
@@ -711,7 +638,7 @@ impl Prover {
     /// Checks that an output is free of X. Most registers are equal in both copies, and engines
     /// that merge equal registers come first. Memories become more exact as long as there is a
     /// violation.
-    fn look_for_x(&self, property: usize, all: &[Assumption]) -> Result<Decided, Error> {
+    fn look_for_x(&self, property: usize, all: &[Traffic]) -> Result<PropertyAnswer, Error> {
         let (_, cut) = self.graph();
         let models = self.x_memories();
         let mut found = not_checked();
@@ -729,7 +656,7 @@ impl Prover {
             }
             let builder = QueryBuilder { is_alone: false, ..alone };
             let queries =
-                all.iter().filter_map(|assumed| Query::new(builder, *assumed).transpose());
+                all.iter().filter_map(|traffic| Query::new(builder, *traffic).transpose());
             let mut queries = queries.collect::<Result<Vec<_>, Error>>()?;
             for query in &mut queries {
                 query.run(&[EQUAL_REGISTERS, EQUAL_SIGNALS])?;
@@ -739,10 +666,10 @@ impl Prover {
             }
             let Some(last) = queries.last_mut() else { continue };
             found = last.quick_search()?;
-            if matches!(found, (ProofOutcome::Broken { .. }, _)) {
+            if found.is_broken() {
                 continue;
             }
-            // Memories make a long proof longer, so it makes all assumptions at once.
+            // Memories make a long proof longer, so it is for legal traffic at once.
             let first = if memories == models[0] { 0 } else { queries.len() - 1 };
             for mut query in queries.into_iter().skip(first) {
                 query.run(&[LONG_PROOF])?;
@@ -755,20 +682,20 @@ impl Prover {
         Ok(found)
     }
 
-    /// Tries induction on one network, with each assumption in turn until one proves the property.
+    /// Tries induction on one network, for any traffic and then for legal traffic, until one proves the property.
     fn by_induction<'a>(
         &'a self,
         property: usize,
         memories: Memories,
         aig: &'a Aig,
-        all: &[Assumption],
+        all: &[Traffic],
     ) -> Result<Vec<Query<'a>>, Error> {
         let mut done = Vec::new();
-        for assumed in all {
+        for traffic in all {
             let group = &[];
             let builder =
                 QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
-            let Some(query) = Query::by_induction(builder, *assumed)? else { break };
+            let Some(query) = Query::by_induction(builder, *traffic)? else { break };
             let is_proved = query.is_proved();
             done.push(query);
             if is_proved {

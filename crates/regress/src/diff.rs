@@ -24,9 +24,10 @@ use cosim_block::engine::{Query, RawVector, Waves};
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
+use cosim_formal::answer::Traffic;
 use cosim_formal::answer::{Answer, Undecidable};
 use cosim_formal::certificate::Certificate;
-use cosim_formal::diff::{Aim, Contents, Sides, Traffic};
+use cosim_formal::diff::{Aim, Contents, Sides};
 use cosim_formal::engine::Decider;
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,

@@ -13,10 +13,8 @@ use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::engine::{Query, RawVector};
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::vector::{Origin, VectorFile};
-use cosim_formal::diff::Traffic;
-use cosim_formal::prove::{
-    Assumption, FAILS, Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover,
-};
+use cosim_formal::answer::Answer;
+use cosim_formal::prove::{FAILS, Kind, Memories, Property, PropertyAnswer, Prover};
 use cosim_formats::answers::{
     AnswerRecord, AnswerRow, AnswerStatus, FoundInputs, INTERRUPTED, ProfileAnswers, Proof,
     ProverCommand, QuestionKind, Subject,
@@ -177,11 +175,10 @@ impl ProofRun<'_> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
         let started = Instant::now();
-        let (outcome, by) = prover.decide(place)?;
-        let status = match outcome {
-            ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(status(shown)),
-            ProofOutcome::PropertyStatus(shown) => status(shown.against(place, simulated)),
-            ProofOutcome::Broken { cycles, memories } => {
+        let found = prover.decide(place)?;
+        let by = found.answer.by().cloned();
+        let status = match found {
+            PropertyAnswer { answer: Answer::Reached { trace: cycles, .. }, memories, .. } => {
                 let name = format!("{}-{}-{place}", self.block.info().name, profile.name);
                 let vector = RunFile::new(RunFolder::Failures, &name, "json");
                 if property.kind == Kind::XFree {
@@ -189,7 +186,7 @@ impl ProofRun<'_> {
                 } else {
                     let verdict = self.replayed(profile, &cycles, property, &vector)?;
                     let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
-                    let found = |verdict| found(&cycles, verdict, vector);
+                    let found = |verdict| inputs(&cycles, verdict, vector);
                     match verdict.is_failure() {
                         true => AnswerStatus::Failing(found(verdict.to_string())),
                         false if is_hang && !is_of_any_data => {
@@ -199,6 +196,8 @@ impl ProofRun<'_> {
                     }
                 }
             }
+            found if is_hang => not_reached(status(found)),
+            found => status(found.against(place, simulated)),
         };
         Ok(AnswerRow { by, seconds: seconds_since(started), ..row(property, status) })
     }
@@ -286,7 +285,7 @@ impl ProofRun<'_> {
         };
         let (text, status) = match replayed {
             Ok(verdict) if verdict.is_failure() => {
-                let failing = found(cycles, verdict.to_string(), vector.clone());
+                let failing = inputs(cycles, verdict.to_string(), vector.clone());
                 (text(Some(verdict))?, AnswerStatus::Failing(failing))
             }
             replayed => {
@@ -294,7 +293,7 @@ impl ProofRun<'_> {
                     Err(message) => message,
                     Ok(_) => hidden(memories).to_owned(),
                 };
-                (first, AnswerStatus::Unconfirmed(found(cycles, because, vector.clone())))
+                (first, AnswerStatus::Unconfirmed(inputs(cycles, because, vector.clone())))
             }
         };
         vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
@@ -330,27 +329,25 @@ fn row(property: &Property, status: AnswerStatus) -> AnswerRow {
     AnswerRow::new(QuestionKind::Property(property.kind), property.text.clone(), status)
 }
 
-fn status(found: PropertyStatus) -> AnswerStatus {
-    let traffic = |assumed| match assumed {
-        Assumption::Nothing => Traffic::Any,
-        Assumption::OffersStay => Traffic::Legal,
-    };
-    match found {
-        PropertyStatus::Proved { assumed, memories, certificate }
-        | PropertyStatus::Believed { assumed, memories, certificate } => {
-            let proof = Proof::new(traffic(assumed), certificate);
+/// The answer for a property without a trace.
+fn status(PropertyAnswer { answer, traffic, memories }: PropertyAnswer) -> AnswerStatus {
+    match answer {
+        Answer::Never { certificate, .. } => {
+            let proof = Proof::new(traffic, certificate);
             AnswerStatus::of_proof(Proof { memories: Some(memories), ..proof })
         }
-        PropertyStatus::Disputed { because } => AnswerStatus::Disputed { because },
-        PropertyStatus::Bounded { cycles, assumed, because } => {
-            AnswerStatus::Bounded { cycles, traffic: traffic(assumed), because }
+        Answer::Open { cycles: Some(cycles), because, .. } => {
+            let because = Some(because).filter(|because| !because.is_empty());
+            AnswerStatus::Bounded { cycles, traffic, because }
         }
-        PropertyStatus::Open { because } => AnswerStatus::open(because),
+        Answer::Disputed { because } => AnswerStatus::Disputed { because },
+        Answer::Open { because, .. } => AnswerStatus::open(because),
+        Answer::Reached { .. } => AnswerStatus::open("its trace was not replayed"),
     }
 }
 
 /// Inputs that a search found, and what their replay shows.
-fn found(cycles: &[Vec<String>], verdict: String, vector: RunFile) -> FoundInputs {
+fn inputs(cycles: &[Vec<String>], verdict: String, vector: RunFile) -> FoundInputs {
     let found_by = format!("a search of {} cycles", cycles.len());
     FoundInputs { found_by, verdict, vector, difference: None }
 }

@@ -1,16 +1,15 @@
 //! Runs engines on one property, cheap ones first.
 
-use super::{Assumption, Kind, Memories, OFFER, ProofOutcome, PropertyStatus, Prover};
-use crate::answer::{Answer, Question};
+use super::{Kind, Memories, OFFER, PropertyAnswer, Prover};
+use crate::answer::{Answer, Question, Traffic};
 use crate::certificate::Certificate;
-use crate::engine::Decider;
 use crate::portfolio::{Attempt, INDUCTION, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF, WORD};
 use cosim_aig::{Aig, Interface, Reads};
 use cosim_base::error::{Error, codes};
 
-/// Runs the remaining engines, with each assumption in turn until one proves the property. Without
-/// a proof, the outcome is that of the last assumption.
-pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Decided, Error> {
+/// Runs the remaining engines, for each kind of traffic in turn until one proves the property.
+/// Without a proof, the answer is that of the last.
+pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<PropertyAnswer, Error> {
     let mut found = not_checked();
     for mut query in all {
         query.run(&query.engines())?;
@@ -22,42 +21,36 @@ pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Decided, Error> {
     Ok(found)
 }
 
-/// An outcome, and the command that decided it.
-pub(super) type Decided = (ProofOutcome, Option<Decider>);
-
-/// The outcome before any engine ran.
-pub(super) fn not_checked() -> Decided {
-    (ProofOutcome::not_checked(), None)
+/// The answer before any engine ran.
+pub(super) fn not_checked() -> PropertyAnswer {
+    PropertyAnswer::open("not checked")
 }
 
-/// A property of a network under an assumption, and the best answer so far.
+/// A property of a network with its traffic, and the best answer so far.
 pub(super) struct Query<'a> {
     builder: QueryBuilder<'a>,
-    assumed: Assumption,
+    traffic: Traffic,
     question: Question,
     answer: Answer,
 }
 
 impl<'a> Query<'a> {
     /// A query without an answer; `None` if the network cannot express it.
-    pub(super) fn new(
-        builder: QueryBuilder<'a>,
-        assumed: Assumption,
-    ) -> Result<Option<Self>, Error> {
-        let question = builder.question_under(assumed)?;
+    pub(super) fn new(builder: QueryBuilder<'a>, traffic: Traffic) -> Result<Option<Self>, Error> {
+        let question = builder.question_under(traffic)?;
         let answer = Answer::open("not checked");
-        Ok(question.map(|question| Self { builder, assumed, question, answer }))
+        Ok(question.map(|question| Self { builder, traffic, question, answer }))
     }
 
     /// Runs the induction; `None` if the network cannot express the query.
     pub(super) fn by_induction(
         builder: QueryBuilder<'a>,
-        assumed: Assumption,
+        traffic: Traffic,
     ) -> Result<Option<Self>, Error> {
-        let Some(mut query) = Self::new(builder, assumed)? else { return Ok(None) };
+        let Some(mut query) = Self::new(builder, traffic)? else { return Ok(None) };
         query.run(&[INDUCTION])?;
         if !query.is_proved()
-            && let Some(proved) = builder.given_invariants(assumed)?
+            && let Some(proved) = builder.given_invariants(traffic)?
         {
             query.answer = proved;
         }
@@ -65,15 +58,19 @@ impl<'a> Query<'a> {
     }
 
     /// Runs a quick search for a violation.
-    pub(super) fn quick_search(&mut self) -> Result<Decided, Error> {
+    pub(super) fn quick_search(&mut self) -> Result<PropertyAnswer, Error> {
         self.run(&[QUICK_SEARCH])?;
         Ok(self.decided())
     }
 
     /// Runs a quick search on another network of the same RTL.
-    pub(super) fn quick_search_in(&self, memories: Memories, aig: &Aig) -> Result<Decided, Error> {
+    pub(super) fn quick_search_in(
+        &self,
+        memories: Memories,
+        aig: &Aig,
+    ) -> Result<PropertyAnswer, Error> {
         let builder = QueryBuilder { memories, aig, ..self.builder };
-        Query::new(builder, self.assumed)?
+        Query::new(builder, self.traffic)?
             .map_or(Ok(not_checked()), |mut query| query.quick_search())
     }
 
@@ -115,44 +112,26 @@ impl<'a> Query<'a> {
         self.answer.is_never()
     }
 
-    /// The outcome.
-    pub(super) fn decided(&self) -> Decided {
-        let (assumed, memories) = (self.assumed, self.builder.memories);
-        match self.answer.clone() {
-            Answer::Never { certificate, by } => {
-                let proved = PropertyStatus::of_proof(assumed, memories, certificate);
-                (ProofOutcome::PropertyStatus(proved), Some(by))
-            }
-            Answer::Reached { trace, by } => {
-                (ProofOutcome::Broken { cycles: trace, memories }, Some(by))
-            }
-            Answer::Open { cycles, because, by } => {
-                let status = match cycles {
-                    Some(cycles) => PropertyStatus::Bounded { cycles, assumed, because: None },
-                    None => PropertyStatus::Open { because },
-                };
-                (ProofOutcome::PropertyStatus(status), by)
-            }
-            Answer::Disputed { because } => {
-                (ProofOutcome::PropertyStatus(PropertyStatus::Disputed { because }), None)
-            }
-        }
+    /// The answer.
+    pub(super) fn decided(&self) -> PropertyAnswer {
+        let (traffic, memories) = (self.traffic, self.builder.memories);
+        PropertyAnswer { answer: self.answer.clone(), traffic, memories }
     }
 }
 
-/// The property's output under an assumption.
-const fn of(assumed: Assumption) -> &'static str {
-    match assumed {
-        Assumption::Nothing => "bad",
-        Assumption::OffersStay => "legal",
+/// The property's output for this traffic.
+const fn of(traffic: Traffic) -> &'static str {
+    match traffic {
+        Traffic::Any => "bad",
+        Traffic::Legal => "legal",
     }
 }
 
 /// The same, masked once an invariant has failed.
-const fn given(assumed: Assumption) -> &'static str {
-    match assumed {
-        Assumption::Nothing => "known",
-        Assumption::OffersStay => "given",
+const fn given(traffic: Traffic) -> &'static str {
+    match traffic {
+        Traffic::Any => "known",
+        Traffic::Legal => "given",
     }
 }
 
@@ -171,13 +150,13 @@ pub(super) struct QueryBuilder<'a> {
 
 impl QueryBuilder<'_> {
     /// A proof by induction that one unknown word of each memory reaches no output, and no register
-    /// that reset makes known, under the weakest assumption; `None` without one.
-    pub(super) fn by_one_word(self) -> Result<Option<Decided>, Error> {
+    /// that reset makes known, for the widest traffic; `None` without one.
+    pub(super) fn by_one_word(self) -> Result<Option<PropertyAnswer>, Error> {
         if self.memories != Memories::Word {
             return Ok(None);
         }
-        for assumed in self.prover.assumptions() {
-            let Some(mut query) = Query::new(self, *assumed)? else { return Ok(None) };
+        for traffic in self.prover.traffics() {
+            let Some(mut query) = Query::new(self, *traffic)? else { return Ok(None) };
             query.run(&[WORD])?;
             if query.is_proved() {
                 return Ok(Some(query.decided()));
@@ -186,15 +165,15 @@ impl QueryBuilder<'_> {
         Ok(None)
     }
 
-    /// The name of an output of the property: `bad`, `legal` under protocol assumptions, or `known`
+    /// The name of an output of the property: `bad`, `legal` for legal traffic, or `known`
     /// and `given`, which are the same under the invariants.
     fn output(&self, of: &str) -> String {
         format!("cosim_{of}_{}", self.property)
     }
 
-    /// Whether the property fails under an assumption, as [`Self::question`].
-    pub(super) fn question_under(&self, assumed: Assumption) -> Result<Option<Question>, Error> {
-        self.question(of(assumed))
+    /// Whether the property fails for this traffic, as [`Self::question`].
+    pub(super) fn question_under(&self, traffic: Traffic) -> Result<Option<Question>, Error> {
+        self.question(of(traffic))
     }
 
     /// Whether the output can be 1; `None` if the property reads more of the memories than one
@@ -205,7 +184,7 @@ impl QueryBuilder<'_> {
         let reads = self.memories.reads();
         let query = match &self.prover.x_freedom {
             Some(x_freedom) => {
-                let illegal = (of == self::of(Assumption::OffersStay)).then_some(OFFER);
+                let illegal = (of == self::of(Traffic::Legal)).then_some(OFFER);
                 let alone = [self.property];
                 let group = if self.group.is_empty() { &alone } else { self.group };
                 let unknowns = x_freedom.unknowns(group);
@@ -225,13 +204,13 @@ impl QueryBuilder<'_> {
     }
 
     /// An induction under the invariants, if it proves the property. The invariants must be proved
-    /// under no more than `assumed`.
-    pub(super) fn given_invariants(&self, assumed: Assumption) -> Result<Option<Answer>, Error> {
+    /// for no less traffic.
+    pub(super) fn given_invariants(&self, traffic: Traffic) -> Result<Option<Answer>, Error> {
         if self.prover.properties[self.property].kind == Kind::Always {
             return Ok(None);
         }
-        let known = self.prover.invariants()?.filter(|known| known.assumed <= assumed);
-        let (Some(known), Some(question)) = (known, self.question(given(assumed))?) else {
+        let known = self.prover.invariants()?.filter(|known| known.traffic <= traffic);
+        let (Some(known), Some(question)) = (known, self.question(given(traffic))?) else {
             return Ok(None);
         };
         let mut answer = question.ask(&self.prover.session, INDUCTION)?;

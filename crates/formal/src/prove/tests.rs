@@ -3,6 +3,8 @@
 use super::*;
 use crate::answer::Answer;
 use crate::assertions::Signal;
+use crate::certificate::Certificate;
+use crate::engine::Decider;
 use crate::portfolio::FIRST_CYCLES;
 use cosim_harness::harness::{KnownDeadlock, Progress, Properties};
 use cosim_rtl::yosys::verilog;
@@ -39,10 +41,10 @@ const COUNTER: Subject<'static> =
 
 impl Subject<'_> {
     /// Proves that none of these expressions over the ports is ever 1.
-    fn found(&self, bad: &[&str]) -> Vec<ProofOutcome> {
+    fn found(&self, bad: &[&str]) -> Vec<PropertyAnswer> {
         let bad: Vec<(Kind, &str)> = bad.iter().map(|bad| (Kind::Held, *bad)).collect();
         let prover = self.prover(&bad);
-        (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
+        (0..bad.len()).map(|place| prover.decide(place).unwrap()).collect()
     }
 
     /// A prover of these properties.
@@ -92,43 +94,33 @@ impl Subject<'_> {
     }
 }
 
-fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
-    matches!(certified(found), Some((assumed, _)) if assumed == with)
+fn is_proved(found: &PropertyAnswer, with: Traffic) -> bool {
+    matches!(certified(found), Some((traffic, _)) if traffic == with)
 }
 
-/// What a proof assumes, if it has a certificate.
-fn certified(found: &ProofOutcome) -> Option<(Assumption, Memories)> {
-    match found {
-        ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, memories, certificate })
-            if certificate.is_there() =>
-        {
-            Some((*assumed, *memories))
-        }
-        _ => None,
-    }
+/// For which traffic a property is proved, and how memories are modelled, if there is a certificate.
+fn certified(found: &PropertyAnswer) -> Option<(Traffic, Memories)> {
+    let certificate = found.answer.clone().certificate()?;
+    certificate.is_there().then_some((found.traffic, found.memories))
 }
 
 #[test]
 fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
     let all = COUNTER.found(&["count > 9", "count == 9", "1'b0", "free"]);
-    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
-    let ProofOutcome::Broken { cycles, .. } = &all[1] else { panic!("{:?}", all[1]) };
+    assert!(is_proved(&all[0], Traffic::Any), "{:?}", all[0]);
+    let Answer::Reached { trace: cycles, .. } = &all[1].answer else { panic!("{:?}", all[1]) };
     assert!(cycles.len() >= 9, "nine edges lead to it: {cycles:?}");
     assert!(cycles.iter().filter(|bits| bits.iter().any(|bit| bit == "go")).count() >= 9);
-    assert!(is_proved(&all[2], Assumption::Nothing), "{:?}", all[2]);
+    assert!(is_proved(&all[2], Traffic::Any), "{:?}", all[2]);
     // The register has no initial value.
-    assert!(matches!(all[3], ProofOutcome::Broken { .. }), "{:?}", all[3]);
+    assert!(all[3].is_broken(), "{:?}", all[3]);
 }
 
 #[test]
 fn a_memory_counts_where_any_data_would_break_a_property() {
     let all = COUNTER.found(&["kept > 1", "kept == 1"]);
-    assert_eq!(certified(&all[0]), Some((Assumption::Nothing, Memories::Word)));
-    assert!(
-        matches!(all[1], ProofOutcome::Broken { memories: Memories::Whole, .. }),
-        "{:?}",
-        all[1]
-    );
+    assert_eq!(certified(&all[0]), Some((Traffic::Any, Memories::Word)));
+    assert!(all[1].is_broken() && all[1].memories == Memories::Whole, "{:?}", all[1]);
 }
 
 /// A memory that is too large for registers; its read data is also shown in the next cycle.
@@ -148,12 +140,8 @@ endmodule";
 #[test]
 fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
     let all = Subject { rtl: LARGE, ..COUNTER }.found(&["count != 0", "free"]);
-    assert!(
-        matches!(all[0], ProofOutcome::Broken { memories: Memories::Word, .. }),
-        "{:?}",
-        all[0]
-    );
-    assert_eq!(certified(&all[1]), Some((Assumption::Nothing, Memories::Kept)));
+    assert!(all[0].is_broken() && all[0].memories == Memories::Word, "{:?}", all[0]);
+    assert_eq!(certified(&all[1]), Some((Traffic::Any, Memories::Kept)));
 }
 
 /// Memory words that count to 5 independently and are 0 until they are written.
@@ -179,12 +167,12 @@ endmodule";
 fn a_word_of_a_memory_is_what_was_written_to_it() {
     let bad = ["count > 5", "count == 5", "kept > 5", "free"];
     let all = Subject { rtl: WORDS, ..COUNTER }.found(&bad);
-    let word = Some((Assumption::Nothing, Memories::Word));
+    let word = Some((Traffic::Any, Memories::Word));
     assert_eq!(certified(&all[0]), word);
-    assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
+    assert!(all[1].is_broken(), "{:?}", all[1]);
     assert_eq!(certified(&all[2]), word);
     // It looks at two words.
-    assert_eq!(certified(&all[3]), Some((Assumption::Nothing, Memories::Whole)));
+    assert_eq!(certified(&all[3]), Some((Traffic::Any, Memories::Whole)));
 }
 
 /// As [`WORDS`], with a second port that writes another value.
@@ -194,14 +182,14 @@ fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
     assert!(WORDS.contains(beside));
     let rtl = WORDS.replace(beside, "beside | 3'd6");
     let all = Subject { rtl: &rtl, ..COUNTER }.found(&["count > 5"]);
-    assert!(matches!(all[0], ProofOutcome::Broken { .. }), "{:?}", all[0]);
+    assert!(all[0].is_broken(), "{:?}", all[0]);
 }
 
 #[test]
 fn an_assumption_is_listed_where_it_is_needed() {
     let all = Subject { assumption: "~go", ..COUNTER }.found(&["count > 9", "go"]);
-    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
-    assert!(is_proved(&all[1], Assumption::OffersStay), "{:?}", all[1]);
+    assert!(is_proved(&all[0], Traffic::Any), "{:?}", all[0]);
+    assert!(is_proved(&all[1], Traffic::Legal), "{:?}", all[1]);
 }
 
 /// If the unproved second invariant were assumed, the property would be proved.
@@ -210,14 +198,14 @@ fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is
     let given = |always| {
         let bad = [(Kind::Always, always), (Kind::Held, "count == 9 & d == 3")];
         let prover = Subject { assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
-        [0, 1].map(|place| prover.prove(place).unwrap())
+        [0, 1].map(|place| prover.decide(place).unwrap())
     };
     let proved = given("count > 9 | count == 9 & d == 5");
-    assert!(is_proved(&proved[0], Assumption::OffersStay), "{:?}", proved[0]);
-    assert!(matches!(proved[1], ProofOutcome::Broken { .. }), "{:?}", proved[1]);
+    assert!(is_proved(&proved[0], Traffic::Legal), "{:?}", proved[0]);
+    assert!(proved[1].is_broken(), "{:?}", proved[1]);
     let broken = given("count == 9");
-    assert!(matches!(broken[0], ProofOutcome::Broken { .. }), "{:?}", broken[0]);
-    assert!(matches!(broken[1], ProofOutcome::Broken { .. }), "{:?}", broken[1]);
+    assert!(broken[0].is_broken(), "{:?}", broken[0]);
+    assert!(broken[1].is_broken(), "{:?}", broken[1]);
 }
 
 /// Under the assumptions, and in each model of memories, what is never true fails, from the reset
@@ -235,12 +223,12 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
     let prover = Subject { assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
     let whole = prover.whole().unwrap().unwrap();
     let (_, cut) = prover.graph();
-    assert!(matches!(prover.prove(5).unwrap(), ProofOutcome::Broken { .. }));
+    assert!(prover.decide(5).unwrap().is_broken());
     for property in 1..5 {
         let is_false = property < 4;
-        let found = prover.prove(property).unwrap();
-        assert_eq!(matches!(found, ProofOutcome::Broken { .. }), is_false, "{property}: {found:?}");
-        assert_eq!(is_proved(&found, Assumption::Nothing), !is_false, "{property}: {found:?}");
+        let found = prover.decide(property).unwrap();
+        assert_eq!(found.is_broken(), is_false, "{property}: {found:?}");
+        assert_eq!(is_proved(&found, Traffic::Any), !is_false, "{property}: {found:?}");
         for (memories, aig) in
             [(Memories::Cut, cut), (Memories::Kept, cut), (Memories::Whole, whole)]
         {
@@ -277,11 +265,11 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     }
     // The invariant needs no assumption, so the property needs none.
     let known = prover.invariants().unwrap().unwrap();
-    assert_eq!((known.assumed, known.are_certified), (Assumption::Nothing, true));
-    for assumed in [Assumption::Nothing, Assumption::OffersStay] {
-        let query = Query::by_induction(builder(), assumed).unwrap().unwrap();
-        let (outcome, by) = query.decided();
-        assert!(is_proved(&outcome, assumed) && by.as_ref() == Some(&decider), "{by:?}");
+    assert_eq!((known.traffic, known.are_certified), (Traffic::Any, true));
+    for traffic in [Traffic::Any, Traffic::Legal] {
+        let query = Query::by_induction(builder(), traffic).unwrap().unwrap();
+        let found = query.decided();
+        assert!(is_proved(&found, traffic) && found.answer.by() == Some(&decider), "{found:?}");
     }
 }
 
@@ -292,10 +280,10 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
                if (rst) far <= 0; else if (go & d == 5) far <= far + 1;\n";
     let bad = [(Kind::Always, "go & d == 5"), (Kind::Held, "far == 15")];
     let prover = Subject { more: far, assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
-    assert_eq!(prover.invariants().unwrap().unwrap().assumed, Assumption::OffersStay);
-    for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
-        let answer = builder_of(&prover).given_invariants(assumed).unwrap();
-        assert_eq!(answer.is_some(), is_proved, "{assumed:?}");
+    assert_eq!(prover.invariants().unwrap().unwrap().traffic, Traffic::Legal);
+    for (traffic, is_proved) in [(Traffic::Any, false), (Traffic::Legal, true)] {
+        let answer = builder_of(&prover).given_invariants(traffic).unwrap();
+        assert_eq!(answer.is_some(), is_proved, "{traffic:?}");
     }
 }
 
@@ -303,13 +291,11 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
 fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
     let all =
         Subject { registers: &[("counter", 4)], ..COUNTER }.found(&["counter > 9", "counter == 9"]);
-    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
-    assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
+    assert!(is_proved(&all[0], Traffic::Any), "{:?}", all[0]);
+    assert!(all[1].is_broken(), "{:?}", all[1]);
     for register in [("nothing", 4), ("counter", 5)] {
         let all = Subject { registers: &[register], ..COUNTER }.found(&["1'b0"]);
-        let ProofOutcome::PropertyStatus(PropertyStatus::Open { because }) = &all[0] else {
-            panic!("{:?}", all[0])
-        };
+        let because = all[0].answer.because().unwrap();
         assert!(
             because.contains(&format!("no `{}` of {} bits", register.0, register.1)),
             "{because}"
@@ -318,7 +304,7 @@ fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
 }
 
 /// The outcomes of a progress property of [`RTL`].
-fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
+fn progresses(progress: Progress) -> Vec<(Kind, PropertyAnswer)> {
     let wanted = "count == 4'd9 & go".to_owned();
     let properties = Properties { progress: vec![progress], ..Properties::default() };
     let mut bad = Vec::new();
@@ -346,7 +332,7 @@ fn round(within: u32) -> Progress {
 #[test]
 fn what_is_finished_in_so_many_cycles_of_its_own_is_proved_and_in_fewer_is_broken() {
     let proved = |progress: Progress| match &progresses(progress)[..] {
-        [(Kind::Progress, found)] => is_proved(found, Assumption::Nothing),
+        [(Kind::Progress, found)] => is_proved(found, Traffic::Any),
         other => panic!("{other:?}"),
     };
     // From 1 to 9; waits for `go` do not count.
@@ -374,12 +360,8 @@ fn a_hang_is_reached_and_lasts_until_what_ends_it() {
         else {
             panic!("{answers:?}")
         };
-        let is_reached = matches!(reached, ProofOutcome::Broken { .. });
-        [
-            is_proved(finished, Assumption::Nothing),
-            is_reached,
-            is_proved(lasts, Assumption::Nothing),
-        ]
+        let is_reached = reached.is_broken();
+        [is_proved(finished, Traffic::Any), is_reached, is_proved(lasts, Traffic::Any)]
     };
     let goes = || Some(("it goes on", "go".to_owned()));
     assert_eq!(hang("count != 0", goes()), [true, true, true]);
@@ -391,40 +373,39 @@ fn a_hang_is_reached_and_lasts_until_what_ends_it() {
 
 #[test]
 fn what_a_simulated_case_violates_is_not_proved() {
-    let proved = |assumed| PropertyStatus::Proved {
-        assumed,
-        memories: Memories::None,
-        certificate: Certificate::Induction { cycles: 2 },
-    };
+    let (certificate, by) = (Certificate::Structure, Decider::structure());
+    let of = |answer, traffic| PropertyAnswer { answer, traffic, memories: Memories::None };
+    let never = Answer::Never { certificate, by };
+    let proved = |traffic| of(never.clone(), traffic);
     let violations = |output: &str| {
         let violation = Violation { case: "spec/default/0".to_owned(), cycle: 7 };
         BTreeMap::from([(output.to_owned(), violation)])
     };
-    let bounded =
-        PropertyStatus::Bounded { cycles: 5, assumed: Assumption::Nothing, because: None };
+    let bound = Answer::Open { cycles: Some(5), because: String::new(), by: None };
+    let bounded = of(bound, Traffic::Any);
     for (status, output, is_disputed) in [
-        (proved(Assumption::Nothing), "cosim_bad_3", true),
+        (proved(Traffic::Any), "cosim_bad_3", true),
         (bounded, "cosim_bad_3", true),
-        (proved(Assumption::OffersStay), "cosim_legal_3", true),
+        (proved(Traffic::Legal), "cosim_legal_3", true),
         // It is not assumed that the case keeps the protocol.
-        (proved(Assumption::OffersStay), "cosim_bad_3", false),
-        (proved(Assumption::Nothing), "cosim_bad_4", false),
+        (proved(Traffic::Legal), "cosim_bad_3", false),
+        (proved(Traffic::Any), "cosim_bad_4", false),
     ] {
         let found = status.clone().against(3, &violations(output));
-        match &found {
-            PropertyStatus::Disputed { because } => {
+        match &found.answer {
+            Answer::Disputed { because } => {
                 assert!(is_disputed && because.contains("spec/default/0"), "{because}");
             }
-            other => assert!(!is_disputed && *other == status, "{output}: {other:?}"),
+            _ => assert!(!is_disputed && found == status, "{output}: {found:?}"),
         }
     }
 }
 
 /// What is found of the output `y` of a module with this body. `y` counts while `on` is 1 if the
 /// text before the colon says so. The input `p` is payload of `v`, which `r` takes.
-fn x_of(body: &str) -> ProofOutcome {
+fn x_of(body: &str) -> PropertyAnswer {
     let (is_governed, body) = body.split_once(':').unwrap();
-    x_prover(body, vec![("y", (is_governed == "on").then_some("on"))]).prove(0).unwrap()
+    x_prover(body, vec![("y", (is_governed == "on").then_some("on"))]).decide(0).unwrap()
 }
 
 /// The prover that these outputs of such a module are free of X.
@@ -464,8 +445,8 @@ fn outputs_that_are_free_of_x_are_proved_together_and_others_alone() {
     prover.decide_together(&[0, 1, 2, 3]).unwrap();
     assert_eq!(prover.found.keys().copied().collect::<Vec<_>>(), [0, 1]);
     for (place, is_free) in [true, true, false, false].into_iter().enumerate() {
-        let found = prover.prove(place).unwrap();
-        let expected = is_free.then_some((Assumption::Nothing, Memories::None));
+        let found = prover.decide(place).unwrap();
+        let expected = is_free.then_some((Traffic::Any, Memories::None));
         assert_eq!(certified(&found), expected, "{place}: {found:?}");
     }
 }
@@ -483,31 +464,31 @@ fn an_output_is_free_of_x_if_no_unknown_value_reaches_it() {
     };
     for (body, expected) in [
         // A register with a reset, without one, and with one that the reset cycle sets.
-        (format!(":reg q; always @(posedge clk) if (rst) q <= 0; else q <= e; {REST} assign y = q;"), Some((Assumption::Nothing, NoMemory))),
+        (format!(":reg q; always @(posedge clk) if (rst) q <= 0; else q <= e; {REST} assign y = q;"), Some((Traffic::Any, NoMemory))),
         (format!(":reg q; always @(posedge clk) if (!rst) q <= q ^ e; {REST} assign y = q;"), None),
-        (format!(":reg q; always @(posedge clk) q <= e; {REST} assign y = q;"), Some((Assumption::Nothing, NoMemory))),
+        (format!(":reg q; always @(posedge clk) q <= e; {REST} assign y = q;"), Some((Traffic::Any, NoMemory))),
         // Two toggles, whose difference is known from the reset cycle on, or never.
-        (format!(":reg t, c; always @(posedge clk) begin if (!rst && e) t <= !t; c <= t; end {REST} assign y = t ^ c;"), Some((Assumption::Nothing, NoMemory))),
+        (format!(":reg t, c; always @(posedge clk) begin if (!rst && e) t <= !t; c <= t; end {REST} assign y = t ^ c;"), Some((Traffic::Any, NoMemory))),
         (format!(":reg t, c; always @(posedge clk) if (!rst && e) begin t <= !t; c <= t; end {REST} assign y = t ^ c;"), None),
         // Payload without its valid.
-        (format!(":{REST} assign y = v ? p : 0;"), Some((Assumption::Nothing, NoMemory))),
+        (format!(":{REST} assign y = v ? p : 0;"), Some((Traffic::Any, NoMemory))),
         (format!(":{REST} assign y = p == 9;"), None),
         (format!(":reg q; always @(posedge clk) q <= p == 9; {REST} assign y = q;"), None),
         // Payload of an output counts beside its valid.
         ("on:reg [3:0] q; reg h; always @(posedge clk) begin h <= v & ~rst; if (v) q <= p; end
-          assign on = h; assign r = 1; assign y = q;".to_owned(), Some((Assumption::Nothing, NoMemory))),
+          assign on = h; assign r = 1; assign y = q;".to_owned(), Some((Traffic::Any, NoMemory))),
         (":reg [3:0] q; reg h; always @(posedge clk) begin h <= v & ~rst; if (v & ~rst) q <= p; end
           assign on = h; assign r = 1; assign y = q;".to_owned(), None),
         // An offer that is withdrawn shows it.
         (":reg q, s; always @(posedge clk) begin if (!rst) q <= q; s <= v & ~e & ~rst; end
-          assign on = 1; assign r = e; assign y = s & ~v ? q : 0;".to_owned(), Some((Assumption::OffersStay, NoMemory))),
+          assign on = 1; assign r = e; assign y = s & ~v ? q : 0;".to_owned(), Some((Traffic::Legal, NoMemory))),
         // Words that are read before they are written, or only then.
         (small("1"), None),
-        (small("w == 5 & !w[0]"), Some((Assumption::Nothing, Cut))),
+        (small("w == 5 & !w[0]"), Some((Traffic::Any, Cut))),
     ] {
         let found = x_of(&body);
         assert_eq!(certified(&found), expected, "{body}: {found:?}");
-        let is_broken = matches!(found, ProofOutcome::Broken { .. });
+        let is_broken = found.is_broken();
         assert_eq!(is_broken, expected.is_none(), "{body}: {found:?}");
     }
     // Which of the attempts proves it first is a matter of their limits.
@@ -517,7 +498,7 @@ fn an_output_is_free_of_x_if_no_unknown_value_reaches_it() {
     let large = ":reg [3:0] m [0:131071]; always @(posedge clk) if (e) m[a] <= 4'd5;
         assign on = 1; assign r = 1; assign y = m[a];";
     let found = x_of(large);
-    assert!(matches!(found, ProofOutcome::Broken { memories: Word, .. }), "{found:?}");
+    assert!(found.is_broken() && found.memories == Word, "{found:?}");
 }
 
 /// What says which words of a memory were written: a ring with a number of entries, or numbers of
@@ -556,13 +537,13 @@ fn what_was_written_to_a_memory_is_guessed_and_proved() {
         let mut prover = x_prover(&body, vec![("y", None)]);
         prover.candidates = prover.invariant_candidates().unwrap();
         assert!(!prover.candidates.is_empty(), "{body}");
-        let found = prover.alone(&[0]).unwrap().map(|(found, _)| found);
+        let found = prover.alone(&[0]).unwrap();
         let proved = found.as_ref().and_then(certified);
-        let expected = is_free.then_some((Assumption::Nothing, Memories::Word));
+        let expected = is_free.then_some((Traffic::Any, Memories::Word));
         assert_eq!(proved, expected, "{body}: {found:?}");
         if !is_free {
-            let found = prover.prove(0).unwrap();
-            assert!(matches!(found, ProofOutcome::Broken { .. }), "{body}: {found:?}");
+            let found = prover.decide(0).unwrap();
+            assert!(found.is_broken(), "{body}: {found:?}");
         }
     }
 }
@@ -582,7 +563,7 @@ fn a_candidate_that_is_wrong_proves_nothing() {
     assert!(!aig.candidates(&interface, &prover.circuit.words, HELP).is_empty());
     assert_eq!(prover.invariant_candidates().unwrap(), []);
     assert!(prover.alone(&[0]).unwrap().is_none());
-    assert!(matches!(prover.prove(0).unwrap(), ProofOutcome::Broken { .. }));
+    assert!(prover.decide(0).unwrap().is_broken());
 }
 
 /// Each of these outputs shows an X to a simulator with four values.
@@ -633,7 +614,7 @@ fn undefined_bits_and_idle_payload_of_the_reset_cycle_reach_outputs() {
     ];
     leaks.par_iter().for_each(|body| {
         let found = x_of(&format!(":{REST} {body}"));
-        assert!(matches!(found, ProofOutcome::Broken { .. }), "{body}: {found:?}");
+        assert!(found.is_broken(), "{body}: {found:?}");
     });
     // A variable that is not always assigned is a latch.
     let latch = "reg [3:0] q; always @* if (e) q = 1; assign y = q;";

@@ -5,7 +5,7 @@ use crate::coverage::Database;
 use crate::coverage::code::Code;
 use cosim_base::text::line;
 use cosim_block::points::Point;
-use cosim_formal::diff::Traffic;
+use cosim_formal::answer::Traffic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

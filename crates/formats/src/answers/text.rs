@@ -6,8 +6,8 @@ use super::{
 };
 use cosim_base::text::line;
 use cosim_formal::FIRST_CYCLE;
+use cosim_formal::answer::Traffic;
 use cosim_formal::certificate::{BELIEVED, Certificate};
-use cosim_formal::diff::Traffic;
 use cosim_formal::prove::Memories;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
