@@ -11,6 +11,8 @@ use super::options::{
 use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress, worst};
 use clap::Args;
+use cosim_analysis::mutate::Mutants;
+use cosim_analysis::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::mutate::KillMethod;
@@ -23,8 +25,6 @@ use cosim_harness::harness::Blocks;
 use cosim_harness::harness::{MOST_PACKETS, Profile};
 use cosim_regress::blocks;
 use cosim_regress::blocks::BlockHandle;
-use cosim_regress::mutate::Mutants;
-use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
 use cosim_regress::revision::named;
 use cosim_regress::setup::{Session, Setup};
 use cosim_report::paths::word;

@@ -9,6 +9,7 @@ use crate::cut::{Cut, cut_pair, enabled};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{Observer, holds, observer};
 use crate::judge::doubt;
+use crate::ladder::{Aim, Rung, climb};
 use crate::monitor::{AROUND, MONITOR, Monitor};
 use crate::portfolio::Attempt;
 use cosim_aig::{Aig, CutMemory, Interface, Violation};
@@ -49,32 +50,6 @@ pub enum Contents {
     Shared,
     /// Memories are registers.
     Exact,
-}
-
-/// What a question is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aim {
-    /// A proof, or a trace that may need any values in registers at first.
-    Proof,
-    /// A proof in which only registers in the fan-out cone of the changes, of this many register
-    /// stages, may differ. A trace shows nothing (see [`Aig::nearby`]).
-    Near { hops: usize },
-    /// Proofs in which one register alone may differ, of which one suffices. A trace shows nothing
-    /// (see [`Aig::alone`]).
-    Alone,
-    /// A trace in which registers without an initial value begin with zeros or ones.
-    Search,
-}
-
-impl Aim {
-    fn name(self) -> String {
-        match self {
-            Self::Proof => "proof".to_owned(),
-            Self::Near { hops } => format!("near-{hops}"),
-            Self::Alone => "alone".to_owned(),
-            Self::Search => "search".to_owned(),
-        }
-    }
 }
 
 /// Two RTLs with the same parameters.
@@ -219,15 +194,12 @@ impl Sides {
         let aig = aig.map_err(String::clone)?;
         let interface = Interface { filled: aim == Aim::Search, proved, ..self.interface() };
         let illegal = (traffic == Traffic::Legal).then_some(OFFER);
-        let hops = match aim {
-            Aim::Near { hops } => Some(hops),
-            Aim::Proof | Aim::Search | Aim::Alone => None,
-        };
         let queries = match aim {
             Aim::Alone => aig.alone(&interface, 1),
-            Aim::Proof | Aim::Near { .. } | Aim::Search => {
-                vec![aig.differs(&interface, illegal, hops)]
-            }
+            Aim::Near { hops } => vec![aig.differs(&interface, illegal, Some(hops))],
+            Aim::Proof | Aim::Search => vec![aig.differs(&interface, illegal, None)],
+            // No abstraction of words is common to both.
+            Aim::Word { .. } => Vec::new(),
         };
         let name = |number| format!("diff-{contents:?}-{traffic:?}-{}-{number}", aim.name());
         let named = |(number, query)| Question { name: name(number), query };
@@ -305,6 +277,19 @@ impl Sides {
             _ => Err(format!("its memories have more than {MEMORY} bits")),
         };
         Ok(self.exact.get_or_init(|| made))
+    }
+
+    /// Tries proofs that the outputs do not differ (see [`climb`]).
+    ///
+    /// # Errors
+    /// As [`Sides::questions`] and [`Question::ask`].
+    pub fn prove(
+        &self,
+        contents: Contents,
+        traffic: Traffic,
+        rungs: &[Rung],
+    ) -> Result<Answer, Undecidable> {
+        climb(&self.sessions[0], rungs, |aim| self.questions(contents, traffic, aim))
     }
 
     /// Runs an engine on a question. `Never` says that the outputs do not differ.

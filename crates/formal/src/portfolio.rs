@@ -2,7 +2,7 @@
 //!
 //! Limits on frames and conflicts should stop an attempt before its limit of processor time does,
 //! so that replies are the same on every machine. Replies that a limit of time stopped are not
-//! cached. The callers (`prove::query`, and `equivalence` of mutation analysis) run cheap attempts
+//! cached. The callers ([`ladder`](crate::ladder), and `prove::query`) run cheap attempts
 //! first.
 
 use crate::engine::Engine;

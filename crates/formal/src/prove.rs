@@ -682,7 +682,8 @@ impl Prover {
         Ok(found)
     }
 
-    /// Tries induction on one network, for any traffic and then for legal traffic, until one proves the property.
+    /// Tries induction on one network, for any traffic and then for legal traffic, until one proves
+    /// the property.
     fn by_induction<'a>(
         &'a self,
         property: usize,

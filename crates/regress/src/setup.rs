@@ -6,13 +6,16 @@ use cosim_base::files::{LARGEST_INPUT, read_input_text};
 use cosim_base::text;
 use cosim_block::engine::{CaseVector, Query, SessionSetup};
 use cosim_block::rtl::Rtl;
+use cosim_block::shard::Shard;
 use cosim_block::vector::Origin;
-use cosim_harness::harness::{BlockInfo, Case, LongCases, Profile, Verdict};
+use cosim_formats::run::Plan;
+use cosim_harness::harness::{BlockInfo, Case, LONGEST, LongCases, Profile, Verdict};
 use cosim_rtl::models::{RtlModels as _, View};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fmt::{self, Debug};
+use std::ops::Range;
 use std::path::Path;
 
 /// Packets of all cases up to which a model is not worth the time that it takes to optimise it, and
@@ -211,4 +214,26 @@ fn parsed<T: DeserializeOwned>(answer: &str) -> Result<T, Error> {
     serde_json::from_str(answer).map_err(|error| {
         Error::Environment(codes::INTERNAL, format!("an answer of the block: {error}"))
     })
+}
+
+/// The first cases of a run with one profile, in the order in which they run on mutants and models.
+/// Cases that take as long as hundreds of others come last: few mutants are left for them.
+pub fn cases_of(
+    block: &BlockInfo,
+    session: &Session,
+    profile: &Profile,
+    seed: u64,
+    indices: Range<u64>,
+) -> Vec<Case> {
+    let plan = Plan {
+        block: block.name,
+        seed,
+        profiles: vec![profile.clone()],
+        scenarios: session.scenarios(),
+        indices,
+        shard: Shard::WHOLE,
+    };
+    let mut cases: Vec<Case> = plan.iter().collect();
+    cases.sort_by_key(|case| session.length(case) > LONGEST);
+    cases
 }

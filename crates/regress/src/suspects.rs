@@ -1,8 +1,7 @@
 //! Suspicious lines of the RTL for a failing vector.
 
 use crate::blocks::BlockHandle;
-use crate::mutate::grade::cases_of;
-use crate::setup::{Session, Setup};
+use crate::setup::{Session, Setup, cases_of};
 use cosim_base::error::Error;
 use cosim_block::driven::DrivenPins;
 use cosim_block::engine::Query;

@@ -5,6 +5,8 @@ use crate::answers::ProverOptions;
 use crate::options::{Threads, UserRtlOptions, duration, find_block, heading, path, whole};
 use crate::{INTERRUPTED, interruption, print_text};
 use clap::Args;
+use cosim_analysis::close::CloseRun;
+use cosim_analysis::subject::{subject, subject_rtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_base::text;
@@ -15,8 +17,6 @@ use cosim_formats::answers::{AnswerRecord, AnswerRow, ProverCommand, Subject, UN
 use cosim_formats::run::DirectoryLock;
 use cosim_harness::harness::Profile;
 use cosim_regress::blocks::BlockHandle;
-use cosim_regress::close::CloseRun;
-use cosim_regress::subject::{subject, subject_rtl};
 use cosim_regress::worker::{OneShotWorker, WorkerProgram};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::backend::{self, Feature};

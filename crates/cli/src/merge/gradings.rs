@@ -4,13 +4,13 @@ use super::{Arguments, apart, place_of_each};
 use crate::mutate;
 use crate::options::Format;
 use crate::{print_json, print_text};
+use cosim_analysis::mutate::merge::{GRADING, MutationShards};
 use cosim_base::error::{Error, codes};
 use cosim_formats::mutation::Report;
 use cosim_formats::run::{DirectoryLock, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
 use cosim_regress::merge;
-use cosim_regress::mutate::merge::{GRADING, MutationShards};
 use cosim_report::report::write_grading;
 use std::process::ExitCode;
 

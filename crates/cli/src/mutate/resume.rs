@@ -4,6 +4,7 @@ use super::{
     Arguments, GradingResult, MutationAnalysis, MutationRequest, PreparedGrading, analysis, choose,
 };
 use crate::resume;
+use cosim_analysis::mutate::merge::GRADING;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_formal::certificate::solver;
@@ -11,7 +12,6 @@ use cosim_formats::mutation::{PARTIAL, Report, RunCommand};
 use cosim_formats::run::{DirectoryLock, runs_in};
 use cosim_harness::harness::Profile;
 use cosim_regress::blocks;
-use cosim_regress::mutate::merge::GRADING;
 use cosim_regress::setup::Setup;
 use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;

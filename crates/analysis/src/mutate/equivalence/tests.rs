@@ -3,11 +3,14 @@
 use super::*;
 use crate::mutate::build::{begin, chosen};
 use cosim_formal::assertions::Signal;
+use cosim_formal::ladder::{LATER, SOON};
 use cosim_formal::monitor::TOP;
-use cosim_formal::portfolio::SHORT_PROOF;
+use cosim_formal::portfolio::{MEMORY_WORD, NEARBY, ONE_REGISTER, PAIRS_OF_VALUES, SHORT_PROOF};
 use cosim_formal::prove::{Kind, Property};
 use cosim_formats::mutation::Mode;
 use std::iter;
+
+const ALONE: &[Rung] = &[(Aim::Alone, ONE_REGISTER), (Aim::Alone, PAIRS_OF_VALUES)];
 
 const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg [1:0] y, output z);
     always @* case (s)
@@ -96,8 +99,8 @@ fn the_checker_agrees_with_the_verilog_of_each_mutant() {
         }
         same += u32::from(is_same);
         // The cheap checks agree.
-        let later = || checker.later(mutation.id).unwrap();
-        let is_shown = checker.soon(mutation.id).unwrap().or_else(later).is_some();
+        let later = || checker.prove(mutation.id, LATER).unwrap();
+        let is_shown = checker.prove(mutation.id, SOON).unwrap().or_else(later).is_some();
         assert!(is_same || !is_shown, "{words}");
     }
     assert!((1..40).contains(&same), "{same} are the same");
@@ -155,13 +158,13 @@ fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     assert_eq!(of("hidden[0]").len(), 1);
     for id in of("hidden[0]") {
         assert_eq!(checker.at_once(id), None, "the network alone does not show it");
-        assert!(checker.soon(id).unwrap().is_some_and(|certificate| certificate.is_there()));
+        assert!(checker.prove(id, SOON).unwrap().is_some_and(|certificate| certificate.is_there()));
     }
     for signal in ["chain[0]", "chain[4]", "s[0]"] {
         assert_eq!(of(signal).len(), 1, "{signal}");
         for id in of(signal) {
-            assert_eq!(checker.soon(id).unwrap(), None, "{signal}");
-            assert_eq!(checker.later(id).unwrap(), None, "{signal}");
+            assert_eq!(checker.prove(id, SOON).unwrap(), None, "{signal}");
+            assert_eq!(checker.prove(id, LATER).unwrap(), None, "{signal}");
         }
     }
 }
@@ -215,7 +218,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         };
         let is_same = steps == Some(31);
         same += u32::from(is_same);
-        let found = is_certified(checker.alone(mutation.id).unwrap());
+        let found = is_certified(checker.prove(mutation.id, ALONE).unwrap());
         assert_eq!(found, is_same, "{}", mutation.words());
     }
     assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
@@ -271,7 +274,7 @@ fn a_timer_that_stands_still_is_decided_with_its_control() {
         };
         let is_same = ticks(&|value| value) == ticks(&stored);
         same += u32::from(is_same);
-        let found = is_certified(checker.alone(mutation.id).unwrap());
+        let found = is_certified(checker.prove(mutation.id, ALONE).unwrap());
         assert_eq!(found, is_same, "{}", mutation.words());
     }
     assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
@@ -300,12 +303,12 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     let (mut more, mut near) = (0, 0);
     let by_word = |checker: &EquivalenceChecker<'_>, id, hops: Option<usize>| {
         let attempt = if hops.is_some() { NEARBY } else { MEMORY_WORD };
-        is_certified(checker.by_word(id, hops, attempt).unwrap())
+        is_certified(checker.prove(id, &[(Aim::Word { hops }, attempt)]).unwrap())
     };
     for Mutation { id, .. } in &mutations {
         let known = by_word(&checker, *id, None);
         more += u32::from(known && !by_word(&plain, *id, None));
-        let is_near = NEAR.clone().any(|hops| by_word(&checker, *id, Some(hops)));
+        let is_near = (0..=2).any(|hops| by_word(&checker, *id, Some(hops)));
         assert!(known || !is_near, "{id}: a smaller network shows less");
         near += u32::from(is_near);
         let is_same = checker

@@ -6,10 +6,6 @@
 //! ([`cosim_formal`]); [`Pair`] compares it with a model of the netlist. The check proves nothing
 //! beyond this stimulus: `docs/how-to/proof.md` lists the remaining assumptions.
 
-use crate::blocks::BlockHandle;
-use crate::mutate::grade::cases_of;
-use crate::setup::{Session, Setup};
-use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
 use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RandomPins, RecordedInputs};
 use cosim_block::built::Built;
@@ -17,6 +13,10 @@ use cosim_block::rtl::Rtl;
 use cosim_block::vector::VectorFile;
 use cosim_block::worker::task::{Action, Task};
 use cosim_harness::harness::{Difference, LONGEST, Profile};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::setup::cases_of;
+use cosim_regress::setup::{Session, Setup};
+use cosim_regress::worker::{Finish, OneShotWorker};
 use std::path::Path;
 use walkdir::WalkDir;
 

@@ -6,11 +6,7 @@
 //! halved. Inputs count only after a simulation in which they hit the point.
 
 use crate::agreement::observe;
-use crate::blocks::BlockHandle;
-use crate::runner::{self, Limits, Progress, Start};
-use crate::setup::{Session, Setup};
 use crate::subject::seconds_since;
-use crate::worker::{Finish, OneShotWorker, WorkerProgram};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
@@ -38,6 +34,10 @@ use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Sources, numbers};
 use cosim_formats::run::Plan;
 use cosim_harness::harness::{Case, Difference, Outcome, Profile, Verdict};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::runner::{self, Limits, Progress, Start};
+use cosim_regress::setup::{Session, Setup};
+use cosim_regress::worker::{Finish, OneShotWorker, WorkerProgram};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, RtlModels as _, View};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,20 +3,17 @@
 //! A mutant is killed by the first case of the plan that finds it, independent of the order in
 //! which workers finish.
 
-use crate::setup::Session;
 use cosim_base::error::{Error, codes};
 use cosim_block::built::Built;
 use cosim_block::mutate::KillMethod;
 use cosim_block::mutate::{Kill, MutationJob};
-use cosim_harness::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
+use cosim_harness::harness::{Case, Outcome, Verdict};
 
-use crate::worker::WorkerProgram;
-use crate::worker::loss::CORRUPTED;
-use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
-use cosim_block::shard::Shard;
 use cosim_block::worker::task::{Action, Task};
 use cosim_block::worker::wire::{Answer, Work};
-use cosim_formats::run::Plan;
+use cosim_regress::worker::WorkerProgram;
+use cosim_regress::worker::loss::CORRUPTED;
+use cosim_regress::worker::worker_pool::{self, Client, Completion, PoolAction};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,28 +32,6 @@ const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
 /// Ends of the rounds, in cases of each scenario.
 pub fn rounds(cases: u64) -> impl Iterator<Item = u64> {
     ROUNDS.into_iter().filter(move |end| *end < cases).chain([cases])
-}
-
-/// The first cases of a run with one profile, in the order in which they run on mutants. Cases that
-/// take as long as hundreds of others run last, only on the remaining survivors.
-pub fn cases_of(
-    block: &BlockInfo,
-    session: &Session,
-    profile: &Profile,
-    seed: u64,
-    indices: Range<u64>,
-) -> Vec<Case> {
-    let plan = Plan {
-        block: block.name,
-        seed,
-        profiles: vec![profile.clone()],
-        scenarios: session.scenarios(),
-        indices,
-        shard: Shard::WHOLE,
-    };
-    let mut cases: Vec<Case> = plan.iter().collect();
-    cases.sort_by_key(|case| session.length(case) > LONGEST);
-    cases
 }
 
 /// The parameters that the cases of a profile share.

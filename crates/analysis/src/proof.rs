@@ -1,10 +1,8 @@
 //! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
 use crate::agreement::observe;
-use crate::blocks::BlockHandle;
+use crate::queue::each;
 use crate::subject::{seconds_since, subject, subject_rtl};
-use crate::worker::one_shot::VectorJob;
-use crate::worker::{Finish, OneShotWorker};
 use cosim_aig::Violation;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
@@ -21,13 +19,16 @@ use cosim_formats::answers::{
 };
 use cosim_formats::run::EXPLAINED;
 use cosim_harness::harness::{Profile, Verdict};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::worker::one_shot::VectorJob;
+use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::models::{RtlModels as _, View};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use verilated::BeforeReset;
+use verilated_build::activity::Activity;
 use verilated_runtime::Tracing;
 
 /// Properties that fail in simulated cycles, by output of the network.
@@ -35,20 +36,6 @@ pub type Violations = BTreeMap<String, Violation>;
 
 /// Cycles to drive after a counterexample, in which the violation may reach an output.
 const BEHIND: usize = 100;
-
-/// The result of a property is known.
-#[derive(Debug, Clone, Copy)]
-pub struct ProofEvent<'a> {
-    pub profile: &'a str,
-    pub result: &'a AnswerRow,
-    /// Properties of the profile with a result so far.
-    pub done: usize,
-    /// All selected properties of the profile.
-    pub all: usize,
-}
-
-/// The callback for events; several threads call it.
-pub type ProofEvents<'a> = dyn Fn(ProofEvent<'_>) + std::marker::Sync + 'a;
 
 /// The places of the properties that `only` selects.
 pub fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
@@ -132,7 +119,7 @@ impl ProofRun<'_> {
         subject: Subject,
         provers: Vec<(Profile, Result<Prover, String>)>,
         simulated: &[Violations],
-        events: &ProofEvents<'_>,
+        activity: &Activity,
     ) -> Result<AnswerRecord, Error> {
         let profiles = provers.into_iter().zip(simulated).map(|((profile, prover), simulated)| {
             let mut answers = ProfileAnswers::new(&profile);
@@ -144,20 +131,21 @@ impl ProofRun<'_> {
                         Err(error) if error.code() == codes::INTERRUPTED => {}
                         other => other?,
                     }
-                    let (all, done) = (places.len(), AtomicUsize::new(0));
-                    let rows = places.into_par_iter().map(|place| {
-                        let result = match self.property(&profile, &prover, place, simulated) {
+                    let ask =
+                        |place: &usize| match self.property(&profile, &prover, *place, simulated) {
                             Err(error) if error.code() == codes::INTERRUPTED => {
                                 let status = AnswerStatus::open(INTERRUPTED);
-                                row(&prover.properties()[place], status)
+                                Ok(row(&prover.properties()[*place], status))
                             }
-                            other => other?,
+                            other => other,
                         };
-                        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                        events(ProofEvent { profile: &profile.name, result: &result, done, all });
-                        Ok(result)
-                    });
-                    answers.rows = rows.collect::<Result<Vec<AnswerRow>, Error>>()?;
+                    let mut rows = BTreeMap::new();
+                    let threads = (rayon::current_num_threads(), activity);
+                    each(&places, threads, ask, |place, row| {
+                        rows.insert(*place, row);
+                        Ok(())
+                    })?;
+                    answers.rows = rows.into_values().collect();
                 }
             }
             Ok(answers)

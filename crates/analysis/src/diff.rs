@@ -7,13 +7,7 @@
 mod queue;
 
 use crate::agreement::{SEED, corpus, observe};
-use crate::blocks::BlockHandle;
-use crate::mutate::grade::cases_of;
-use crate::runner::SHRINK_BUDGET;
-use crate::setup::{Session, Setup};
 use crate::subject::seconds_since;
-use crate::worker::one_shot::VectorJob;
-use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
@@ -27,17 +21,21 @@ use cosim_block::worker::task::{Action, Task};
 use cosim_formal::answer::Traffic;
 use cosim_formal::answer::{Answer, Undecidable};
 use cosim_formal::certificate::Certificate;
-use cosim_formal::diff::{Aim, Contents, Sides};
+use cosim_formal::diff::{Contents, Sides};
 use cosim_formal::engine::Decider;
-use cosim_formal::portfolio::{
-    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,
-    MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
-};
+use cosim_formal::ladder::{Aim, CORRESPONDENCE, LONGER, Rung, UNBOUNDED, UNBOUNDED_EXACT};
+use cosim_formal::portfolio::{DIFFERENCE, DIFFERENCE_WITH_MEMORIES, QUICK_DIFFERENCE};
 use cosim_formats::answers::{
     AnswerRow, AnswerStatus, Basis, ComparisonStep, FoundInputs, Legality, OtherKind,
     ProfileAnswers, Proof, QuestionKind, ShownDifference,
 };
 use cosim_harness::harness::{Case, Difference, LONGEST, Profile, Verdict};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::runner::SHRINK_BUDGET;
+use cosim_regress::setup::cases_of;
+use cosim_regress::setup::{Session, Setup};
+use cosim_regress::worker::one_shot::VectorJob;
+use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::changed;
 use cosim_rtl::models::{Examined, RtlModels as _, View};
@@ -57,8 +55,6 @@ const MOST: u64 = 400;
 const CHECKED: usize = 500;
 /// Both models of memories.
 const CONTENTS: [Contents; 2] = [Contents::Shared, Contents::Exact];
-/// Distances in register stages from a change within which registers may differ.
-const NEAR: [usize; 3] = [0, 1, 2];
 
 /// The comparison of two RTLs of one block.
 pub struct DiffRun<'a> {
@@ -219,14 +215,10 @@ impl Job<'_> {
             return self.different(found, sides);
         }
         if let Some(sides) = sides.filter(|_| self.illegal.is_none()) {
-            // Shows most refactorings.
-            let mut engines = vec![(Aim::Proof, EQUAL_REGISTERS)];
-            engines.extend(NEAR.map(|hops| (Aim::Near { hops }, NEARBY)));
-            engines.push((Aim::Proof, MANY_EQUAL_SIGNALS));
             let contents = if sides.is_shared() { Contents::Shared } else { Contents::Exact };
             let (what, basis) = ((contents, self.widest()), Basis::Correspondence);
             if let Step::Proved(proof, by) =
-                self.proof(sides, "correspondence", what, basis, &engines)?
+                self.proof(sides, "correspondence", what, basis, CORRESPONDENCE)?
             {
                 return Ok(self.shown(proof, by));
             }
@@ -337,14 +329,13 @@ impl Job<'_> {
                     continue;
                 }
                 let what = (*contents, traffic);
-                let mut engines = vec![(Aim::Proof, if long { LONG_PROOF } else { EQUIVALENCE })];
-                if !long && *contents == Contents::Shared {
-                    engines.splice(0..0, NEAR.map(|hops| (Aim::Near { hops }, NEARBY_LONG)));
-                    let alone = [ONE_REGISTER, PAIRS_OF_VALUES];
-                    engines.splice(0..0, alone.map(|attempt| (Aim::Alone, attempt)));
-                }
+                let rungs = match contents {
+                    _ if long => LONGER,
+                    Contents::Shared => UNBOUNDED,
+                    Contents::Exact => UNBOUNDED_EXACT,
+                };
                 if let Step::Proved(proof, by) =
-                    self.proof(sides, &name, what, Basis::Proof, &engines)?
+                    self.proof(sides, &name, what, Basis::Proof, rungs)?
                 {
                     return Ok(match self.illegal.take() {
                         None => Step::Proved(proof, by),
@@ -367,39 +358,22 @@ impl Job<'_> {
         name: &str,
         (contents, traffic): (Contents, Traffic),
         basis: Basis,
-        engines: &[(Aim, Attempt)],
+        rungs: &[Rung],
     ) -> Result<Step, Error> {
         let label = labelled(name, contents, traffic, sides);
         self.begin(&label);
-        let mut last = "the time limit ended the comparison".to_owned();
-        let mut is_hard = false;
-        for (aim, attempt) in engines {
-            // More registers make a proof harder.
-            if is_hard && matches!(aim, Aim::Near { .. }) {
-                continue;
+        let answer = match sides.prove(contents, traffic, rungs) {
+            Ok(answer) => answer,
+            Err(reason) => return Ok(self.open(&label, reason.because_of_yosys()?)),
+        };
+        match answer {
+            Answer::Never { certificate, by } => {
+                self.steps.push(step(&label, "no output differs"));
+                let proof = Proof::new(traffic, certificate);
+                Ok(Step::Proved(Proof { basis: Some(basis), ..proof }, by))
             }
-            let questions = match sides.questions(contents, traffic, *aim) {
-                Ok(questions) => questions,
-                Err(reason) => return Ok(self.open(&label, reason.because_of_yosys()?)),
-            };
-            for question in &questions {
-                match sides.ask(question, *attempt)? {
-                    Answer::Never { certificate, by } => {
-                        self.steps.push(step(&label, "no output differs"));
-                        let proof = Proof::new(traffic, certificate);
-                        return Ok(Step::Proved(Proof { basis: Some(basis), ..proof }, by));
-                    }
-                    // The search that follows shows a difference with the values of simulators.
-                    Answer::Reached { .. } => last = "not proved".to_owned(),
-                    Answer::Disputed { because } => return Ok(self.open(&label, because)),
-                    Answer::Open { because, .. } => {
-                        last = because;
-                        is_hard = true;
-                    }
-                }
-            }
+            other => Ok(self.open(&label, other.because().unwrap_or_default().to_owned())),
         }
-        Ok(self.open(&label, last))
     }
 
     fn open(&mut self, label: &str, because: String) -> Step {

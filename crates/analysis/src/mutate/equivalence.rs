@@ -14,10 +14,10 @@ use cosim_formal::circuit::Circuit;
 use cosim_formal::cut::{cut, followed, unjudged};
 use cosim_formal::graph::{MEMORY, UndefinedBits};
 use cosim_formal::invariants::holds;
+use cosim_formal::ladder::{Aim, Rung, climb};
 use cosim_formal::monitor::{AROUND, MONITOR, Monitor};
 use cosim_formal::portfolio::{
-    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
-    MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
+    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, QUICK_DIFFERENCE,
 };
 use cosim_formats::mutation::Mutation;
 use cosim_harness::harness::{BlockInfo, WordAbstraction};
@@ -33,8 +33,6 @@ const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
 const SELECT: &str = "cosim_select";
 /// Prefix of the outputs that are 1 when an invariant is violated.
 const NEVER: &str = "cosim_never_";
-/// Distances in register stages from the mutation that the local proof tries.
-const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
 
 /// An RTL with mutations, prepared for equivalence checks. Several threads may share it.
 #[derive(Debug)]
@@ -207,84 +205,31 @@ impl<'a> EquivalenceChecker<'a> {
         is_same.then_some(Certificate::Structure)
     }
 
-    /// Tries cheap equivalence proofs. Memory contents are free.
+    /// Tries equivalence proofs, as [`SOON`](cosim_formal::ladder::SOON). Memory contents are free.
     ///
     /// # Errors
     /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
-    pub fn soon(&self, id: u32) -> Result<Option<Certificate>, Error> {
-        match self.near(id, NEARBY)? {
-            None => self.by(id, EQUAL_REGISTERS),
-            shown => Ok(shown),
-        }
-    }
-
-    /// A proof that differences stay in registers close to the mutation.
-    fn near(&self, id: u32, attempt: Attempt) -> Result<Option<Certificate>, Error> {
+    pub fn prove(&self, id: u32, rungs: &[Rung]) -> Result<Option<Certificate>, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(None) };
-        for hops in NEAR {
-            let question = self.aig.nearby(&self.interface(false), *value, hops);
-            match self.answer(&format!("near-{id}"), question, attempt)? {
-                Answer::Never { certificate, .. } => return Ok(Some(certificate)),
-                // Differences may still stop at a larger distance.
-                Answer::Reached { .. } => {}
-                // A larger distance makes the proof harder.
-                Answer::Open { .. } | Answer::Disputed { .. } => break,
+        let questions = |aim| Ok::<_, Error>(self.questions(id, *value, aim));
+        Ok(climb(self.session, rungs, questions)?.certificate())
+    }
+
+    /// The questions whether a mutant differs, of which one proof suffices.
+    fn questions(&self, id: u32, value: u32, aim: Aim) -> Vec<Question> {
+        let (aig, interface) = (&self.aig, self.interface(false));
+        let queries = match aim {
+            Aim::Proof | Aim::Search => vec![aig.question(&interface, value)],
+            Aim::Near { hops } => vec![aig.nearby(&interface, value, hops)],
+            Aim::Alone => aig.alone(&interface, value),
+            Aim::Word { hops } => {
+                let words = &self.word_abstractions;
+                aig.by_word(&interface, value, words, hops).into_iter().collect()
             }
-        }
-        Ok(None)
-    }
-
-    /// Tries longer equivalence proofs, for use after [`EquivalenceChecker::soon`] fails.
-    pub fn later(&self, id: u32) -> Result<Option<Certificate>, Error> {
-        if let Some(shown) = self.alone(id)? {
-            return Ok(Some(shown));
-        }
-        for hops in NEAR {
-            if let Some(shown) = self.by_word(id, Some(hops), NEARBY)? {
-                return Ok(Some(shown));
-            }
-        }
-        if let Some(shown) = self.by(id, EQUAL_SIGNALS)? {
-            return Ok(Some(shown));
-        }
-        match self.by_word(id, None, MEMORY_WORD)? {
-            None => self.near(id, NEARBY_LONG),
-            shown => Ok(shown),
-        }
-    }
-
-    /// A proof that only memory words differ that have the same abstraction, and with `hops`,
-    /// registers close to the mutation.
-    fn by_word(
-        &self,
-        id: u32,
-        hops: Option<usize>,
-        attempt: Attempt,
-    ) -> Result<Option<Certificate>, Error> {
-        let Some(value) = self.selected.get(&id) else { return Ok(None) };
-        let interface = self.interface(false);
-        let question = self.aig.by_word(&interface, *value, &self.word_abstractions, hops);
-        let Some(question) = question else { return Ok(None) };
-        Ok(self.answer(&format!("word-{id}"), question, attempt)?.certificate())
-    }
-
-    /// A proof that differences reach a single register only.
-    fn alone(&self, id: u32) -> Result<Option<Certificate>, Error> {
-        let Some(value) = self.selected.get(&id) else { return Ok(None) };
-        for question in self.aig.alone(&self.interface(false), *value) {
-            for attempt in [ONE_REGISTER, PAIRS_OF_VALUES] {
-                match self.answer(&format!("alone-{id}"), question.clone(), attempt)? {
-                    Answer::Never { certificate, .. } => return Ok(Some(certificate)),
-                    Answer::Reached { .. } => break,
-                    Answer::Open { .. } | Answer::Disputed { .. } => {}
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    fn by(&self, id: u32, attempt: Attempt) -> Result<Option<Certificate>, Error> {
-        Ok(self.decide(id, &self.aig, false, attempt)?.certificate())
+        };
+        let name = |number| format!("mutant-{id}-{}-{number}", aim.name());
+        let named = |(number, query)| Question { name: name(number), query };
+        queries.into_iter().enumerate().map(named).collect()
     }
 
     /// Runs the full equivalence check. Memory contents are free.

@@ -5,7 +5,7 @@ use crate::agreement::observe;
 use crate::mutate::Mutants;
 use crate::mutate::equivalence::EquivalenceChecker;
 use crate::mutate::grade::Workers;
-use crate::worker::{Finish, OneShotWorker};
+use crate::queue::{each, lost};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
@@ -17,14 +17,15 @@ use cosim_block::vector::Origin;
 use cosim_block::worker::task::{Action, Task};
 use cosim_formal::answer::{Answer, Undecidable};
 use cosim_formal::certificate::Certificate;
+use cosim_formal::ladder::{LATER, SOON};
 use cosim_formats::mutation::{MutantStatus, Report};
 use cosim_harness::harness::Profile;
+use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::models::{RtlModels as _, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
 use verilated_build::activity::Activity;
 
@@ -95,10 +96,10 @@ impl<'a> EquivalenceChecks<'a> {
         let places: Vec<u32> = checker.property_range().collect();
         each(
             &places,
-            self.job.threads,
-            |place| checker.holds(place),
+            (self.job.threads, &checking(places.len())),
+            |place| checker.holds(*place),
             |place, holds| {
-                proved.extend(holds.then_some(place));
+                proved.extend(holds.then_some(*place));
                 Ok(())
             },
         )?;
@@ -126,10 +127,10 @@ impl<'a> EquivalenceChecks<'a> {
             |certificate: &Certificate| certificate.is_there() || self.job.header.accept_believed;
         each(
             &left,
-            self.job.threads,
-            |id| self.soon(&checker, id),
+            (self.job.threads, &checking(left.len())),
+            |id| self.soon(&checker, *id),
             |id, shown| match shown.filter(counts) {
-                Some(certificate) => writer.note(id, MutantStatus::of_proof(certificate)),
+                Some(certificate) => writer.note(*id, MutantStatus::of_proof(certificate)),
                 None => Ok(()),
             },
         )
@@ -144,7 +145,7 @@ impl<'a> EquivalenceChecks<'a> {
         if self.requested.lock().map_err(|_| lost())?.contains(&id) {
             return Ok(None);
         }
-        let shown = checker.soon(id)?;
+        let shown = checker.prove(id, SOON)?;
         if shown.is_none() {
             self.requested.lock().map_err(|_| lost())?.insert(id);
         }
@@ -175,11 +176,9 @@ impl<'a> ReportWriter<'a> {
     }
 }
 
-fn lost() -> Error {
-    Error::Environment(
-        codes::INTERNAL,
-        "a thread of the equivalence checker ended unexpectedly".to_owned(),
-    )
+/// The activity of a queue of so many mutants.
+fn checking(count: usize) -> Activity {
+    Activity::begin("checking equivalence").counting("mutants", 0, Some(count as u64))
 }
 
 impl MutationAnalysis {
@@ -226,66 +225,24 @@ impl MutationAnalysis {
         let mut left = Vec::new();
         let soon = each(
             &open,
-            self.threads,
-            |id| checker.soon(id),
+            (self.threads, &checking(open.len())),
+            |id| checker.soon(*id),
             |id, status| match status {
-                Some(status) => writer.note(id, status),
+                Some(status) => writer.note(*id, status),
                 None => {
-                    left.push(id);
+                    left.push(*id);
                     Ok(())
                 }
             },
         );
         left.sort_unstable();
         let ended = soon.and_then(|()| {
-            each(&left, self.threads, |id| checker.status(id), |id, status| writer.note(id, status))
+            let threads = (self.threads, &checking(left.len()));
+            each(&left, threads, |id| checker.status(*id), |id, status| writer.note(*id, status))
         });
         report.write(folder)?;
         ended
     }
-}
-
-/// Applies `ask` to each number on `threads` threads, and passes each result to `note`, one at a
-/// time.
-fn each<T: Send>(
-    ids: &[u32],
-    threads: usize,
-    ask: impl Fn(u32) -> Result<T, Error> + std::marker::Sync,
-    note: impl FnMut(u32, T) -> Result<(), Error> + Send,
-) -> Result<(), Error> {
-    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let note = Mutex::new(note);
-    let activity = Activity::begin("checking equivalence");
-    let activity = activity.counting("mutants", 0, Some(ids.len() as u64));
-    let one = |id: u32| -> Result<(), Error> {
-        let answer = ask(id)?;
-        activity.advance();
-        let mut note = note.lock().map_err(|_| lost())?;
-        (*note)(id, answer)
-    };
-    let work = || -> Result<(), Error> {
-        while !is_over.load(Ordering::Relaxed)
-            && let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed))
-        {
-            // An error stops the other threads.
-            one(*id).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
-        }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        let spawn = |_| {
-            thread::Builder::new().spawn_scoped(scope, work).map_err(|error| {
-                is_over.store(true, Ordering::Relaxed);
-                Error::Environment(codes::SYSTEM, format!("no threads: {error}"))
-            })
-        };
-        let hands: Vec<_> = (0..threads).map(spawn).collect();
-        let joined = |hand: Result<thread::ScopedJoinHandle<'_, _>, Error>| {
-            hand?.join().unwrap_or_else(|_| Err(lost()))
-        };
-        let ended: Vec<_> = hands.into_iter().map(joined).collect();
-        ended.into_iter().collect()
-    })
 }
 
 /// An equivalence checker, and what replays its counterexamples.
@@ -318,7 +275,7 @@ impl EquivalenceRun<'_, '_> {
         if status.is_some() {
             return Ok(status);
         }
-        if let Some(certificate) = self.checker.later(id)? {
+        if let Some(certificate) = self.checker.prove(id, LATER)? {
             return Ok(Some(MutantStatus::of_proof(certificate)));
         }
         // A difference with free memory contents may be impossible with exact memories, whose
@@ -413,37 +370,4 @@ fn rtl_failure(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
              reads this RTL differently from Verilator"
         ),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interruption_keeps_earlier_answers_and_asks_nothing_more() {
-        let ids: Vec<u32> = (1..=100).collect();
-        let mut noted = Vec::new();
-        let ask = |id| if id < 40 { Ok(id * 2) } else { Err(Error::Interrupted) };
-        let ended = each(&ids, 1, ask, |id, answer| {
-            noted.push((id, answer));
-            Ok(())
-        });
-        assert!(matches!(ended, Err(Error::Interrupted)));
-        assert_eq!(noted, (1..40).map(|id| (id, id * 2)).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn every_mutant_is_checked_once_with_any_number_of_threads() {
-        let ids: Vec<u32> = (1..=100).collect();
-        for threads in [1, 3, 200] {
-            let mut noted = Vec::new();
-            each(&ids, threads, Ok, |id, _| {
-                noted.push(id);
-                Ok(())
-            })
-            .unwrap();
-            noted.sort_unstable();
-            assert_eq!(noted, ids, "{threads} threads");
-        }
-    }
 }

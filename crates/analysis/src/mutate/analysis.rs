@@ -7,11 +7,8 @@
 mod equivalence;
 
 use super::Mutants;
-use super::grade::{CaseSet, FirstKill, Workers, cases_of, rounds};
+use super::grade::{CaseSet, FirstKill, Workers, rounds};
 use crate::agreement::Pair;
-use crate::blocks::BlockHandle;
-use crate::setup::{Session, Setup};
-use crate::worker::{OneShotWorker, WorkerProgram};
 use cosim_base::error::{Error, codes};
 use cosim_block::built::Built;
 use cosim_block::mutate::KillMethod;
@@ -19,6 +16,10 @@ use cosim_formats::mutation::Mutation;
 use cosim_formats::mutation::{Header, MutantStatus, ProfileGrading, Report};
 use cosim_formats::run::DirectoryLock;
 use cosim_harness::harness::{Case, Profile};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::setup::cases_of;
+use cosim_regress::setup::{Session, Setup};
+use cosim_regress::worker::{OneShotWorker, WorkerProgram};
 use cosim_rtl::models::{RtlModels as _, View};
 use cosim_rtl::yosys;
 use equivalence::EquivalenceChecks;

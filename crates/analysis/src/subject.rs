@@ -1,11 +1,11 @@
 //! What the commands that ask the provers write about their questions: RTL and tools.
 
-use crate::blocks::BlockHandle;
 use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::solver;
 use cosim_formats::answers::{ProverCommand, Subject, SubjectRtl};
+use cosim_regress::blocks::BlockHandle;
 use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;
 use std::time::Instant;

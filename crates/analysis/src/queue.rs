@@ -1,0 +1,95 @@
+//! Questions that are asked on several threads.
+
+use cosim_base::error::{Error, codes};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use verilated_build::activity::Activity;
+
+/// Applies `ask` to each question on so many threads, and passes each answer to `note`, one at a
+/// time. The activity counts the answers. An error ends it; answers that came before are noted.
+///
+/// # Errors
+/// The first one of `ask` or `note`, or there are no threads.
+pub(crate) fn each<Q: Sync, A: Send>(
+    questions: &[Q],
+    (threads, activity): (usize, &Activity),
+    ask: impl Fn(&Q) -> Result<A, Error> + Sync,
+    note: impl FnMut(&Q, A) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let note = Mutex::new(note);
+    let one = |question: &Q| -> Result<(), Error> {
+        let answer = ask(question)?;
+        activity.advance();
+        let mut note = note.lock().map_err(|_| lost())?;
+        (*note)(question, answer)
+    };
+    let work = || -> Result<(), Error> {
+        while !is_over.load(Ordering::Relaxed)
+            && let Some(question) = questions.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            // An error stops the other threads.
+            one(question).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let spawn = |_| {
+            thread::Builder::new().spawn_scoped(scope, work).map_err(|error| {
+                is_over.store(true, Ordering::Relaxed);
+                Error::Environment(codes::SYSTEM, format!("no threads: {error}"))
+            })
+        };
+        let hands: Vec<_> = (0..threads.min(questions.len())).map(spawn).collect();
+        let joined = |hand: Result<thread::ScopedJoinHandle<'_, _>, Error>| {
+            hand?.join().unwrap_or_else(|_| Err(lost()))
+        };
+        let ended: Vec<_> = hands.into_iter().map(joined).collect();
+        ended.into_iter().collect()
+    })
+}
+
+/// A thread ended unexpectedly.
+pub(crate) fn lost() -> Error {
+    let message = "a thread that asks the provers ended unexpectedly".to_owned();
+    Error::Environment(codes::INTERNAL, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interruption_keeps_earlier_answers_and_asks_nothing_more() {
+        let ids: Vec<u32> = (1..=100).collect();
+        let mut noted = Vec::new();
+        let ask = |id: &u32| if *id < 40 { Ok(id * 2) } else { Err(Error::Interrupted) };
+        let ended = each(&ids, (1, &Activity::begin("")), ask, |id, answer| {
+            noted.push((*id, answer));
+            Ok(())
+        });
+        assert!(matches!(ended, Err(Error::Interrupted)));
+        assert_eq!(noted, (1..40).map(|id| (id, id * 2)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_question_is_asked_once_with_any_number_of_threads() {
+        let ids: Vec<u32> = (1..=100).collect();
+        for threads in [1, 3, 200] {
+            let mut noted = Vec::new();
+            each(
+                &ids,
+                (threads, &Activity::begin("")),
+                |id| Ok(*id),
+                |_, id| {
+                    noted.push(id);
+                    Ok(())
+                },
+            )
+            .unwrap();
+            noted.sort_unstable();
+            assert_eq!(noted, ids, "{threads} threads");
+        }
+    }
+}
