@@ -99,6 +99,16 @@ fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
     close(0, "proved", "", "");
 }
 
+/// In the cycle in which it is reset, dll shows what registers have after an asynchronous reset.
+#[test]
+fn the_netlist_of_an_asynchronous_reset_does_what_verilator_does() {
+    let place = Place::new();
+    place.exits(0, "run --block dll --fixes spec --cases 1 --coverage --out one");
+    place.exits(0, "cover close one --only 'toggle span_d[9]' --cases 0 --out closed");
+    let found = results(&place);
+    assert!(!found.is_empty() && found.values().all(|one| one["status"] == "proved"), "{found:?}");
+}
+
 #[test]
 fn a_database_without_code_or_of_other_rtl_is_refused() {
     let place = Place::new();

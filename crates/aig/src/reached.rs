@@ -1,7 +1,7 @@
 //! Asks whether inputs can make outputs of a network take values.
 
 use super::miter::{Miter, STARTED, of};
-use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
+use super::{Aig, EquivalenceQuery, FALSE, FREE, Interface, Literal, TRUE, split};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Outputs of which one is to take a value, from the cycle after the reset cycle on.
@@ -86,7 +86,7 @@ impl Aig {
     }
 
     /// Which goals a trace reaches: the names of the bits that are 1 in each cycle after the reset
-    /// cycle. Registers without an initial value begin with `fill`.
+    /// cycle. Registers without an initial value, and what is free in the reset cycle, are `fill`.
     pub fn reached_by(
         &self,
         interface: &Interface<'_>,
@@ -110,8 +110,9 @@ impl Aig {
                 None => HashSet::new(),
             };
             for (node, name) in &self.inputs {
-                let is_reset = cycle == 0 && interface.reset == Some((split(name).0, true));
-                values[*node as usize] = is_reset || ones.contains(name.as_str());
+                let in_reset = cycle == 0 && interface.reset == Some((split(name).0, true));
+                let is_free = cycle == 0 && fill && name.starts_with(FREE);
+                values[*node as usize] = in_reset || is_free || ones.contains(name.as_str());
             }
             for (node, [left, right]) in &self.ands {
                 values[*node as usize] = value(&values, *left) && value(&values, *right);

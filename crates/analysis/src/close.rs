@@ -6,6 +6,7 @@
 //! halved. Inputs count only after a simulation in which they hit the point.
 
 use crate::agreement::observe;
+use crate::queue::each;
 use crate::subject::seconds_since;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
@@ -45,6 +46,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use verilated::BeforeReset;
+use verilated_build::activity::Activity;
 
 /// Cases of each scenario with which the netlist is compared.
 const FIRST: u64 = 3;
@@ -55,6 +57,8 @@ const ROUNDS: u32 = 4;
 /// Sets of points inside of an instance without a proof in between, before its other points are
 /// left to proofs of the whole RTL.
 const FAILED_SETS: usize = 16;
+/// Proofs of points: assertions make some inductive that are not so alone.
+const HELPED: &[Purpose] = &[Purpose::Proof, Purpose::Assertions];
 /// Sets of points up to this size get the long attempts.
 const FEW: usize = 4;
 
@@ -79,8 +83,8 @@ pub struct CloseRun<'a> {
     /// Selects points and bins whose name contains it.
     pub only: Option<&'a str>,
     pub interrupted: &'a AtomicBool,
-    /// Called with the name of each step.
-    pub progress: &'a (dyn Fn(&str) + std::marker::Sync),
+    /// Shows the name of each step.
+    pub activity: &'a Activity,
 }
 
 /// One profile.
@@ -216,7 +220,7 @@ impl CloseRun<'_> {
     }
 
     fn models(&self, profile: &Profile) -> Result<[Built; 2], Error> {
-        (self.progress)("compiling models");
+        self.activity.note("compiling models");
         let info = self.block.info();
         let build = |view| self.rtl.build_for_user(info, &profile.parameters, view);
         Ok([build(View::Bare)?, build(View::Covered)?])
@@ -364,7 +368,7 @@ impl<'a> Job<'a> {
     }
 
     fn begin(&self, step: &str) {
-        (self.run.progress)(&format!("{step}; {} points left", self.missing.len()));
+        self.run.activity.note(format!("{step}; {} points left", self.missing.len()));
     }
 
     /// Runs further cases of each scenario.
@@ -481,12 +485,12 @@ impl<'a> Job<'a> {
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         let constants = closure.constants(&provable);
         if !constants.is_empty() {
-            self.prove(&closure, &constants, (Traffic::Any, Purpose::Proof), FIRST_CYCLES)?;
+            self.prove(&closure, &constants, (Traffic::Any, &[Purpose::Proof]), FIRST_CYCLES)?;
         }
         left.retain(|point| self.missing.contains(point));
         let held = closure.held(&left);
         if !held.is_empty() {
-            self.prove(&closure, &held, (Traffic::Any, Purpose::Held), INDUCTION)?;
+            self.prove(&closure, &held, (Traffic::Any, &[Purpose::Held]), INDUCTION)?;
         }
         left.retain(|point| self.missing.contains(point));
         let provable: Vec<usize> =
@@ -571,27 +575,30 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Tries to prove that none of the points is reached.
+    /// Tries to prove that none of the points is reached. Returns whether that is shown.
     fn prove(
         &mut self,
         closure: &Closure,
         points: &[usize],
-        (traffic, purpose): (Traffic, Purpose),
+        (traffic, purposes): (Traffic, &[Purpose]),
         attempt: Attempt,
-    ) -> Result<Answer, Error> {
-        let started = Instant::now();
-        let answer = closure.ask(points, Contents::Shared, traffic, purpose, attempt)?;
-        if let Answer::Never { certificate, by } = &answer {
-            let (others, seconds) = (points.len().saturating_sub(1), seconds_since(started));
-            let proof = Proof { others, ..Proof::new(traffic, certificate.clone()) };
-            for point in points {
-                self.missing.remove(point);
-                let row = self.row(*point, AnswerStatus::of_proof(proof.clone()));
-                let row = AnswerRow { by: Some(by.clone()), seconds, ..row };
-                self.closed.insert(*point, row);
-            }
+    ) -> Result<bool, Error> {
+        let answer = never(closure, points, (traffic, purposes), attempt)?;
+        Ok(self.record(points, traffic, answer))
+    }
+
+    /// Records that none of the points is reached, if that is the answer.
+    fn record(&mut self, points: &[usize], traffic: Traffic, answer: (Answer, f64)) -> bool {
+        let (Answer::Never { certificate, by }, seconds) = answer else { return false };
+        let others = points.len().saturating_sub(1);
+        let proof = Proof { others, ..Proof::new(traffic, certificate) };
+        for point in points {
+            self.missing.remove(point);
+            let row = self.row(*point, AnswerStatus::of_proof(proof.clone()));
+            let row = AnswerRow { by: Some(by.clone()), seconds, ..row };
+            self.closed.insert(*point, row);
         }
-        Ok(answer)
+        true
     }
 
     /// Tries to prove that points inside of an instance are not reached, whatever drives it. That
@@ -611,9 +618,11 @@ impl<'a> Job<'a> {
         while let (false, Some((purpose, attempt))) =
             (points.is_empty() || *failed > FAILED_SETS, left.next())
         {
-            match self.prove(closure, &points, (Traffic::Any, *purpose), *attempt)? {
+            let (answer, seconds) = never(closure, &points, (Traffic::Any, &[*purpose]), *attempt)?;
+            match answer {
                 Answer::Never { .. } => {
                     *failed = 0;
+                    self.record(&points, Traffic::Any, (answer, seconds));
                     return Ok(());
                 }
                 Answer::Reached { trace, .. } => {
@@ -646,7 +655,8 @@ impl<'a> Job<'a> {
         mut points: Vec<usize>,
         traffic: Traffic,
     ) -> Result<Vec<usize>, Error> {
-        if points.is_empty() || self.proves(closure, &points, traffic, INDUCTION)? {
+        let how = (traffic, HELPED);
+        if points.is_empty() || self.prove(closure, &points, how, INDUCTION)? {
             return Ok(Vec::new());
         }
         let mut groups: BTreeMap<(&str, u32), Vec<usize>> = BTreeMap::new();
@@ -655,10 +665,17 @@ impl<'a> Job<'a> {
             groups.entry((file, *line)).or_default().push(*point);
         }
         let groups: Vec<Vec<usize>> = groups.into_values().collect();
-        for group in groups {
-            self.begin("induction");
-            self.proves(closure, &group, traffic, INDUCTION)?;
-        }
+        self.begin("induction");
+        let CloseRun { threads, activity, .. } = *self.run;
+        each(
+            &groups,
+            (threads, activity),
+            |group| never(closure, group, how, INDUCTION),
+            |group, answer| {
+                self.record(group, traffic, answer);
+                Ok(())
+            },
+        )?;
         points.retain(|point| self.missing.contains(point));
         Ok(points)
     }
@@ -696,7 +713,7 @@ impl<'a> Job<'a> {
                     _ => &[],
                 };
                 for attempt in proofs {
-                    if self.proves(closure, &points, traffic, *attempt)? {
+                    if self.prove(closure, &points, (traffic, HELPED), *attempt)? {
                         return Ok(());
                     }
                 }
@@ -737,22 +754,6 @@ impl<'a> Job<'a> {
             }
         }
         Ok(())
-    }
-
-    fn proves(
-        &mut self,
-        closure: &Closure,
-        points: &[usize],
-        traffic: Traffic,
-        attempt: Attempt,
-    ) -> Result<bool, Error> {
-        // Assertions make properties inductive that are not so alone.
-        for purpose in [Purpose::Proof, Purpose::Assertions] {
-            if self.prove(closure, points, (traffic, purpose), attempt)?.is_never() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Searches for inputs that reach one of the points.
@@ -857,6 +858,25 @@ impl<'a> Job<'a> {
         }
         Ok(())
     }
+}
+
+/// Asks for a proof that none of the points is reached, for one purpose after another. Returns the
+/// seconds that it took, too.
+fn never(
+    closure: &Closure,
+    points: &[usize],
+    (traffic, purposes): (Traffic, &[Purpose]),
+    attempt: Attempt,
+) -> Result<(Answer, f64), Error> {
+    let started = Instant::now();
+    let mut answer = Answer::open(LATE);
+    for purpose in purposes {
+        answer = closure.ask(points, Contents::Shared, traffic, *purpose, attempt)?;
+        if answer.is_never() {
+            break;
+        }
+    }
+    Ok((answer, seconds_since(started)))
 }
 
 /// What a search found.

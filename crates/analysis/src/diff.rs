@@ -44,6 +44,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
 use verilated::BeforeReset;
+use verilated_build::activity::Activity;
 
 /// Cases of each scenario that run on both RTLs first, and also after a proof.
 const FIRST: u64 = 3;
@@ -72,8 +73,8 @@ pub struct DiffRun<'a> {
     pub legal_only: bool,
     /// Whether waves of a difference are written.
     pub has_waves: bool,
-    /// Called with the name of each step.
-    pub progress: &'a (dyn Fn(&str) + std::marker::Sync),
+    /// Shows the name of each step.
+    pub activity: &'a Activity,
 }
 
 /// Inputs that make an output differ in simulation.
@@ -126,7 +127,7 @@ impl DiffRun<'_> {
         let info = self.block.info();
         let started = Instant::now();
         let examined = [self.rtl[0].examined(info)?, self.rtl[1].examined(info)?];
-        (self.progress)("comparing the preprocessed text");
+        self.activity.note("comparing the preprocessed text");
         let is_same = same_text([&examined[0], &examined[1]])?;
         let mut job = Job {
             run: self,
@@ -252,7 +253,9 @@ impl Job<'_> {
             found.legal.otherwise.get_or_insert(otherwise);
             return self.different(found, sides);
         }
-        Ok(AnswerStatus::Open { cycles: self.cycles, because: self.because.clone() })
+        let more = sides.map_or(Ok(None), |sides| sides.because(self.widest()))?;
+        let because = [Some(self.because.clone()), more].into_iter().flatten().collect::<Vec<_>>();
+        Ok(AnswerStatus::Open { cycles: self.cycles, because: because.join("; ") })
     }
 
     /// The widest traffic that counts.
@@ -261,7 +264,7 @@ impl Job<'_> {
     }
 
     fn begin(&self, name: &str) {
-        (self.run.progress)(name);
+        self.run.activity.note(name);
     }
 
     fn without_proof(&mut self, name: &str, because: String) -> Option<Sides> {

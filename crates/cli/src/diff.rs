@@ -158,7 +158,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 deadline: Instant::now() + arguments.time,
                 legal_only: arguments.legal_only,
                 has_waves: !arguments.no_waves,
-                progress: &|step| activity.note(step.to_owned()),
+                activity: &activity,
             };
             compared.push(run.profile(profile)?);
         }

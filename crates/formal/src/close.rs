@@ -25,11 +25,11 @@ use cosim_block::points::{Kind, Point};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::Examined;
-use cosim_rtl::rtlil::{Instance, Line, instances, parts, plain, rest_of_cell};
+use cosim_rtl::rtlil::{Cell, Instance, Line, instances, parts, plain, rest_of_cell};
 use cosim_rtl::yosys::{Reader, YosysSession};
 use instrument::{Instrumented, MARK, instrument, point_of};
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// The RTL with processes; the same with a wire for each point; the flat RTL; the RTL with its
@@ -59,7 +59,7 @@ pub struct Closure {
     instances: Vec<Instance>,
     /// The graphs in which any values drive an instance, by its place, each with the assertions
     /// about that instance alone.
-    alone: Vec<OnceCell<(Freed, Vec<String>)>>,
+    alone: Vec<OnceLock<(Freed, Vec<String>)>>,
     /// The path of the cell of each register, by the name of its signal.
     places: BTreeMap<String, String>,
 }
@@ -176,7 +176,7 @@ impl Closure {
             .collect();
         let kinds: Vec<Kind> = points.iter().map(|point| point.kind).collect();
         let goals = Vec::new();
-        let alone = instances.iter().map(|_| OnceCell::new()).collect();
+        let alone = instances.iter().map(|_| OnceLock::new()).collect();
         let places = places_of_registers(&session.text(both)?);
         let mut closure = Self {
             session,
@@ -540,77 +540,103 @@ fn covered<'t>(
     session.write(covered, &instrumented.text)?;
     session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
     let netlist = enabled(&session.text(rtl)?);
-    let changed = synchronous(&netlist, reset.map(|(name, _)| name));
+    let changed = synchronous(&netlist, reset);
     if changed.is_none() {
-        instrumented.without.fill(Some("an asynchronous reset loads a signal"));
+        instrumented
+            .without
+            .fill(Some("an asynchronous reset loads a signal, or has another level"));
     }
     session.write(rtl, &changed.unwrap_or(netlist))?;
     Ok(instrumented)
 }
 
-/// Replaces asynchronous resets by the reset of the block by synchronous ones. A simulator
-/// evaluates the RTL with the reset before registers follow it, and counts what it executes then.
-/// With synchronous resets such cycles are reached, too, and all others are the same. `None` if one
-/// of them loads a signal.
-fn synchronous(netlist: &str, reset: Option<&str>) -> Option<String> {
+/// The name of what chooses, in a cycle of the reset, between the values that registers had before
+/// and those that the reset gives them.
+const SEEN: &str = "\\cosim_reset_seen";
+
+/// Makes asynchronous resets by the reset of the block synchronous, with a choice in each cycle of
+/// the reset whether the values of registers are shown that they had before, or those that the reset
+/// gives them. A simulator evaluates the RTL with the reset before registers follow it, counts what
+/// it executes then, and evaluates it again. The choice is what a latch holds, which is free in
+/// proofs. `None` if such a reset loads a signal or has the other level.
+fn synchronous(netlist: &str, reset: Option<(&str, bool)>) -> Option<String> {
     const KINDS: [(&str, &str); 4] =
         [("$adff", "$sdff"), ("$adffe", "$sdffe"), ("$aldff", "$sdff"), ("$aldffe", "$sdffe")];
-    let Some(reset) = reset else { return Some(netlist.to_owned()) };
+    let Some((reset, level)) = reset else { return Some(netlist.to_owned()) };
     let mut text = String::with_capacity(netlist.len());
-    let mut add = |line: &str| {
-        text.push_str(line);
-        text.push('\n');
-    };
     let mut lines = netlist.lines();
+    let mut count = 0;
     while let Some(line) = lines.next() {
         let kinds = match Line::of(line) {
-            Line::Cell { kind, .. } => KINDS.into_iter().find(|(of, _)| *of == kind),
+            Line::Cell { kind, name } => {
+                KINDS.into_iter().find(|(of, _)| *of == kind).map(|kinds| (kinds, name))
+            }
             _ => None,
         };
-        let Some((kind, synchronous)) = kinds else {
-            add(line);
+        let Some(((kind, synchronous), name)) = kinds else {
+            text = text + line + "\n";
             continue;
         };
-        let inside = rest_of_cell(&mut lines);
-        let port = |name: &str| {
-            inside.iter().find_map(|line| match Line::of(line) {
-                Line::Connect { left, right } if left == name => Some(right),
-                _ => None,
-            })
-        };
-        let signals = [port("\\ARST"), port("\\ALOAD")];
-        if !signals.into_iter().flatten().any(|signal| plain(signal) == reset) {
-            add(line);
-            inside.iter().for_each(|line| add(line));
-            add("  end");
+        let cell = Cell { module: "", kind, name, inside: rest_of_cell(&mut lines) };
+        let own = cell.port("\\ARST").or(cell.port("\\ALOAD"));
+        if own.is_none_or(|signal| plain(signal) != reset) {
+            text = text + line + "\n" + &cell.inside.join("\n") + "\n  end\n";
             continue;
         }
-        add(&line.replacen(kind, synchronous, 1));
         // The front end writes a reset as the load of a constant.
-        if let Some(load) = port("\\AD") {
-            if !load.starts_with(|sign: char| sign.is_ascii_digit()) {
-                return None;
-            }
-            add(&format!("    parameter \\SRST_VALUE {load}"));
+        let value = cell.parameter("\\ARST_VALUE").or(cell.port("\\AD"))?;
+        let polarity = cell.parameter("\\ARST_POLARITY").or(cell.parameter("\\ALOAD_POLARITY"));
+        let is_constant = value.starts_with(|sign: char| sign.is_ascii_digit());
+        if !is_constant || polarity?.ends_with('1') != level {
+            return None;
         }
-        for line in inside {
+        let (width, signal) = (cell.parameter("\\WIDTH")?, cell.port("\\Q")?);
+        if count == 0 {
+            let (latch, held) = (format!("{SEEN}_latch"), format!("{SEEN}_held"));
+            text += &format!("  wire {SEEN}\n  wire {held}\n");
+            text += &cell_text(("$ff", &latch), "1", &[("D", "1'0"), ("Q", &held)]);
+            let [low, high] = if level { ["1'0", held.as_str()] } else { [held.as_str(), "1'0"] };
+            text += &choice_text(&format!("{SEEN}_mux"), "1", [low, high, own.unwrap_or(""), SEEN]);
+        }
+        count += 1;
+        // Messages name registers.
+        let held = match signal.strip_prefix('\\').filter(|name| !name.contains(' ')) {
+            Some(name) => format!("\\{name}.held"),
+            None => format!("{SEEN}_held_{count}"),
+        };
+        text += &format!("  wire width {width} {held}\n{}\n", line.replacen(kind, synchronous, 1));
+        text += &format!("    parameter \\SRST_VALUE {value}\n    connect \\SRST \\{reset}\n");
+        text += &format!("    parameter \\SRST_POLARITY 1'{}\n", u8::from(level));
+        for line in &cell.inside {
             match Line::of(line) {
-                Line::Connect { left: "\\AD", .. } => {}
-                Line::Connect { left: "\\ARST" | "\\ALOAD", right } => {
-                    add(&format!("    connect \\SRST {right}"));
+                Line::Connect { left: "\\AD" | "\\ARST" | "\\ALOAD", .. }
+                | Line::Parameter {
+                    name: "\\ARST_VALUE" | "\\ARST_POLARITY" | "\\ALOAD_POLARITY",
+                    ..
+                } => {}
+                Line::Connect { left: "\\Q", .. } => {
+                    text += &format!("    connect \\Q {held}\n");
                 }
-                Line::Parameter { name: "\\ARST_POLARITY" | "\\ALOAD_POLARITY", value } => {
-                    add(&format!("    parameter \\SRST_POLARITY {value}"));
-                }
-                Line::Parameter { name: "\\ARST_VALUE", value } => {
-                    add(&format!("    parameter \\SRST_VALUE {value}"));
-                }
-                _ => add(line),
+                _ => text = text + line + "\n",
             }
         }
-        add("  end");
+        let choice = choice_text(&format!("{SEEN}_{count}"), width, [&held, value, SEEN, signal]);
+        text = text + "  end\n" + &choice;
     }
     Some(text)
+}
+
+/// The text of a cell with these ports.
+fn cell_text((kind, name): (&str, &str), width: &str, ports: &[(&str, &str)]) -> String {
+    let connect = |(port, signal): &(&str, &str)| format!("    connect \\{port} {signal}\n");
+    let ports: String = ports.iter().map(connect).collect();
+    format!("  cell {kind} {name}\n    parameter \\WIDTH {width}\n{ports}  end\n")
+}
+
+/// The text of a cell that chooses the second signal where the third is 1, and else the first.
+fn choice_text(name: &str, width: &str, [low, high, choice, chosen]: [&str; 4]) -> String {
+    let ports = [("A", low), ("B", high), ("S", choice), ("Y", chosen)];
+    cell_text(("$mux", name), width, &ports)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::invariants::{Observer, holds, observer};
 use crate::judge::doubt;
 use crate::ladder::{Aim, Rung, climb};
 use crate::monitor::{AROUND, MONITOR, Monitor};
+use crate::open;
 use crate::portfolio::Attempt;
 use cosim_aig::{Aig, CutMemory, Interface, Violation};
 use cosim_base::error::Error;
@@ -290,6 +291,20 @@ impl Sides {
         rungs: &[Rung],
     ) -> Result<Answer, Undecidable> {
         climb(&self.sessions[0], rungs, |aim| self.questions(contents, traffic, aim))
+    }
+
+    /// What keeps a proof open that the outputs do not differ, as [`open::because`].
+    ///
+    /// # Errors
+    /// As [`Question::ask`].
+    pub fn because(&self, traffic: Traffic) -> Result<Option<String>, Error> {
+        let questions = self.questions(Contents::Shared, traffic, Aim::Proof);
+        match (questions.as_deref(), &self.graphs) {
+            (Ok([question, ..]), Some([old, _])) => {
+                open::because(&self.sessions[0], question, &old.words)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Runs an engine on a question. `Never` says that the outputs do not differ.

@@ -5,7 +5,7 @@ use crate::models::{Examined, PreprocessedRtl};
 use cosim_base::error::Error;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 use std::collections::BTreeSet;
-use verilated_lexer::Kind;
+use verilated_lexer::{Kind, line_directive};
 
 /// The lines of the new RTL whose tokens differ from the old RTL, and those beside deleted lines:
 /// names as Verilator sees them, with the number of the line.
@@ -63,7 +63,8 @@ fn tokens<'a>(text: &'a str, all: &mut Vec<Token<'a>>) {
     // The file, the line of the text behind its directive, and the number of that line.
     let (mut file, mut first, mut number) = ("", 1, 1);
     for token in verilated_lexer::tokens(text) {
-        if let Some((name, named)) = directive(&token) {
+        let directive = line_directive(token.text).filter(|_| token.kind == Kind::LineDirective);
+        if let Some((named, name, _)) = directive {
             (file, first, number) = (name, token.line.saturating_add(1), named);
         } else if token.is_code() || is_obeyed(&token) {
             let line = number.saturating_add(token.line.saturating_sub(first));
@@ -80,15 +81,6 @@ fn is_obeyed(token: &verilated_lexer::Token<'_>) -> bool {
     const NAME: &str = "verilator";
     let comment = token.comment().and_then(|comment| comment.get(..NAME.len()));
     comment.is_some_and(|begin| begin.eq_ignore_ascii_case(NAME))
-}
-
-/// File and number of a directive such as `` `line 3 "a.v" 1``.
-fn directive<'a>(token: &verilated_lexer::Token<'a>) -> Option<(&'a str, u32)> {
-    let is_directive = token.kind == Kind::LineDirective;
-    let text = token.text.strip_prefix("`line").filter(|_| is_directive)?;
-    let (number, rest) = text.split_once('"')?;
-    let (name, _) = rest.rsplit_once('"')?;
-    Some((name, number.trim().parse().ok()?))
 }
 
 /// A line as its tokens.

@@ -3,6 +3,11 @@
 //! Yosys reads Verilog and a part of SystemVerilog. What it cannot read, a newer Yosys with the
 //! command `read_slang` reads, if one is installed: it writes a netlist that both versions know,
 //! and everything else works on that.
+//!
+//! The own reader comes first, since each Yosys has it, and it takes 0.01 to 0.1 s for the RTL of
+//! the blocks and examples; `read_slang` takes 0.2 to 1.5 s and another Yosys of 134 MB, which
+//! compiles for a minute at its first start. Neither is trusted: both netlists pass the same list
+//! of what may be proved and the same comparison with Verilator's model.
 
 mod front_end;
 mod parts;

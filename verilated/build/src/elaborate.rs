@@ -6,6 +6,7 @@ use crate::tree::{Element, Tree, with_tree};
 use crate::{Design, Error};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use verilated_lexer::line_directive;
 use verilated_runtime::Verilator;
 
 /// A module, package or interface of an elaborated design.
@@ -56,7 +57,7 @@ impl Preprocessed {
         let (mut source, mut here) = (PathBuf::new(), PathBuf::new());
         let mut includes = includes(text).into_iter();
         for line in text.lines() {
-            let Some((file, level)) = line_directive(line) else {
+            let Some((_, file, level)) = line_directive(line) else {
                 if !line.trim().is_empty() {
                     let text = found.texts.entry(source.clone()).or_default();
                     text.push_str(line);
@@ -83,10 +84,10 @@ fn includes(text: &str) -> Vec<bool> {
     let directives: Vec<_> = text.lines().filter_map(line_directive).collect();
     let returns = directives.windows(2).any(|pair| pair[1].1 == "2" && pair[0].0 != pair[1].0);
     let mut found = Vec::new();
-    if returns || !directives.iter().any(|(_, level)| *level == "2") {
+    if returns || !directives.iter().any(|(_, _, level)| *level == "2") {
         // Newer Verilators return to the including file with level 2.
         let mut pending = 0_usize;
-        for (_, level) in directives.iter().rev() {
+        for (_, _, level) in directives.iter().rev() {
             match *level {
                 "2" => pending += 1,
                 "1" => {
@@ -101,7 +102,7 @@ fn includes(text: &str) -> Vec<bool> {
         // Older ones end a file with it. The position in the including file directly precedes the
         // text of an included one.
         let mut last = "";
-        for (_, level) in &directives {
+        for (_, _, level) in &directives {
             if *level == "1" {
                 found.push(last == "0");
             }
@@ -189,12 +190,6 @@ impl Design {
         let output = tool::with_large_stack(command, [ALL, Keep::Ends])?;
         Ok(Preprocessed::parse(&tool::text(output.stdout), &self.sources))
     }
-}
-
-/// Splits `` `line 1 "file" 1`` into file and level.
-fn line_directive(line: &str) -> Option<(&str, &str)> {
-    let (file, level) = line.strip_prefix("`line ")?.split_once('"')?.1.rsplit_once('"')?;
-    Some((file, level.trim()))
 }
 
 /// Converts Verilator's error about a duplicate module.

@@ -10,6 +10,7 @@ use edges::{instances, leaves};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use verilated_lexer::{Token, tokens};
 use verilated_runtime::Verilator;
 
 /// A module.
@@ -544,14 +545,14 @@ impl<'a> Reader<'a> {
                 (parts.get(1)?.parse().ok()?, parts.get(2)?.parse().ok()?);
             let source = fs::read(self.folder.join(file)).ok()?;
             let source = String::from_utf8_lossy(&source);
-            let lines: Vec<&str> = source.lines().skip(line.checked_sub(1)?).take(3).collect();
-            let text = lines.join(" ");
-            let mut words = text.get(column.checked_sub(1)?..)?.split_whitespace();
-            let word = words.next()?;
+            let text: Vec<&str> = source.lines().skip(line.checked_sub(1)?).collect();
+            let text = text.join("\n");
+            let mut words = tokens(text.get(column.checked_sub(1)?..)?).filter(Token::is_code);
+            let word = words.next()?.text;
             // Behind a macro the place is that of the macro.
             ["struct", "union"]
                 .contains(&word)
-                .then(|| words.next().is_some_and(|next| next.starts_with("packed")))
+                .then(|| words.next().is_some_and(|next| next.text == "packed"))
         };
         declared().unwrap_or(true)
     }

@@ -129,6 +129,13 @@ pub const fn tokens(text: &str) -> Tokens<'_> {
     Tokens { text, start: 0, line: 1, line_start: 0, is_event: false, is_attribute: false }
 }
 
+/// Number, file and level of a directive such as `` `line 3 "a.v" 1``.
+pub fn line_directive(text: &str) -> Option<(u32, &str, &str)> {
+    let (number, rest) = text.strip_prefix("`line ")?.split_once('"')?;
+    let (file, level) = rest.rsplit_once('"')?;
+    Some((number.trim().parse().ok()?, file, level.trim()))
+}
+
 /// The code of a text without directives. Each directive ends with its line, unless `\` stands
 /// before that end, also in a comment.
 pub fn outside_directives<'a>(

@@ -109,7 +109,7 @@ impl Shared {
             cases: arguments.cases,
             only: arguments.only.as_deref(),
             interrupted: &self.interrupted,
-            progress: &|step| activity.note(step.to_owned()),
+            activity: &activity,
         })
     }
 }

@@ -592,25 +592,44 @@ endmodule";
     assert!(made.text.contains("connect \\cosim_cov_2_1 \\b.x [0]"), "{}", made.text);
 }
 
+/// Registers take what others have after an asynchronous reset, and not what they had before it:
+/// `n` follows `q`, but keeps its value until the edge.
+#[test]
+fn registers_follow_an_asynchronous_reset_before_the_edge() {
+    let body = "reg q, n, x, z; assign y = z;
+        always @(posedge clk or posedge rst) if (rst) q <= 0; else if (v) q <= 1;
+        always @(posedge clk) if (rst) n <= 0; else if (v) n <= 1;
+        always @(posedge clk) x <= n & ~q;
+        always @* begin z = 0;
+          if (x) z = 1;
+          if (~rst & (n ^ q)) z = 1;
+        end";
+    let at = ["if (x)", "if (~rst & (n ^ q))"];
+    let closure = closure(body, &at.map(|at| (Kind::Branch, "if", at)));
+    let found = [0, 1].map(|point| is_reached(&closure, point, Traffic::Any));
+    assert_eq!(found, [Some(true), Some(false)]);
+}
+
 /// The front end writes an asynchronous reset as the load of a value.
 #[test]
-fn a_reset_that_loads_a_constant_becomes_synchronous() {
+fn only_asynchronous_resets_that_load_a_constant_become_synchronous() {
     let cell = |signal: &str, value: &str| {
         format!(
-            "  cell $aldff $1\n    parameter \\ALOAD_POLARITY 0\n    connect \\AD {value}\n    \
-             connect \\ALOAD \\{signal}\n  end\n"
+            "  cell $aldff $1\n    parameter \\ALOAD_POLARITY 1'0\n    parameter \\WIDTH 2\n    \
+             connect \\AD {value}\n    connect \\ALOAD \\{signal}\n    connect \\Q \\q\n  end\n"
         )
     };
-    let of_reset = synchronous(&cell("rst", "2'01"), Some("rst")).unwrap();
-    let expected = "  cell $sdff $1\n    parameter \\SRST_VALUE 2'01\n    parameter \
-                    \\SRST_POLARITY 0\n    connect \\SRST \\rst\n  end\n";
-    assert_eq!(of_reset, expected);
-    assert_eq!(synchronous(&cell("load", "2'01"), Some("rst")).unwrap(), cell("load", "2'01"));
-    // Signals of the RTL keep their names.
-    let text = "  cell $adff $1\n    parameter \\ARST_POLARITY 1'1\n    parameter \\ARST_VALUE 1'0\n    \
-                connect \\ARST \\rst\n    connect \\D \\ARST_N\n    connect \\Q \\ALOAD\n  end\n";
-    let expected = "  cell $sdff $1\n    parameter \\SRST_POLARITY 1'1\n    parameter \\SRST_VALUE \
-                    1'0\n    connect \\SRST \\rst\n    connect \\D \\ARST_N\n    connect \\Q \\ALOAD\n  end\n";
-    assert_eq!(synchronous(text, Some("rst")).unwrap(), expected);
-    assert_eq!(synchronous(&cell("rst", "\\value"), Some("rst")), None);
+    let made = |signal, value, level| synchronous(&cell(signal, value), Some(("rst", level)));
+    let text = made("rst", "2'01", false).unwrap();
+    for part in [
+        "  cell $sdff $1\n    parameter \\SRST_VALUE 2'01\n    connect \\SRST \\rst\n    parameter \
+         \\SRST_POLARITY 1'0\n    parameter \\WIDTH 2\n    connect \\Q \\q.held\n  end\n",
+        "connect \\A \\q.held\n    connect \\B 2'01\n    connect \\S \\cosim_reset_seen\n    connect \
+         \\Y \\q\n",
+        "connect \\A \\cosim_reset_seen_held\n    connect \\B 1'0\n    connect \\S \\rst\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(made("load", "2'01", false).unwrap(), cell("load", "2'01"));
+    assert_eq!([made("rst", "\\value", false), made("rst", "2'01", true)], [None, None]);
 }

@@ -75,6 +75,21 @@ fn names_and_encodings_of_registers_do_not_matter() {
     }
 }
 
+/// Both registers are always equal, which no induction sees.
+#[test]
+fn registers_of_the_old_rtl_that_keep_a_comparison_open_are_named() {
+    let pair = |y: &str| {
+        format!(
+            "reg [2:0] m, n; assign y = {y}; assign cosim_offer_0 = 0;
+             always @(posedge clk) if (rst) m <= 0; else m <= m == 4 ? 0 : m + 3'd1;
+             always @(posedge clk) if (rst) n <= 0; else n <= n == 4 ? 0 : n + 3'd1;"
+        )
+    };
+    let sides = sides([&pair("m == 2 & n == 3"), &pair("1'b0")]);
+    let because = sides.because(Traffic::Any).unwrap().unwrap();
+    assert!(because.contains("values of m, n that"), "{because}");
+}
+
 #[test]
 fn the_same_netlist_is_seen_at_once() {
     let body = "reg q; always @(posedge clk) q <= v; assign y = q; assign cosim_offer_0 = 0;";

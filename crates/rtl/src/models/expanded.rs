@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated_build::Design;
 use verilated_files::foreign::lay_out;
-use verilated_lexer::{Kind, Token, tokens};
+use verilated_lexer::{Kind, Token, line_directive, tokens};
 
 /// Folder of the files.
 const FILES: &str = "files";
@@ -92,19 +92,13 @@ fn may_be_found(design: &Design, name: &Path) -> bool {
 
 /// Replaces blanks in the file names of `line` directives.
 fn named(text: &str) -> String {
-    let line = |line: &str| match line.strip_prefix("`line ").and_then(|rest| rest.split_once('"'))
-    {
-        Some((number, rest)) => {
-            format!("`line {number}\"{}\n", rest.replacen(' ', NO_BREAK, blanks(rest)))
+    let line = |line: &str| match line_directive(line) {
+        Some((number, file, level)) => {
+            format!("`line {number} \"{}\" {level}\n", file.replace(' ', NO_BREAK))
         }
         None => format!("{line}\n"),
     };
     text.lines().map(line).collect()
-}
-
-/// Number of blanks in a file name, which ends at the last quote.
-fn blanks(rest: &str) -> usize {
-    rest.rsplit_once('"').map_or(0, |(name, _)| name.matches(' ').count())
 }
 
 /// The text without what Yosys obeys and a simulator ignores, on the same lines: attributes,

@@ -6,6 +6,7 @@
 use super::constant::place;
 use crate::tree::Element;
 use std::collections::BTreeMap;
+use verilated_lexer::line_directive;
 
 /// The lines of each file by number.
 type Lines = BTreeMap<u32, String>;
@@ -21,11 +22,7 @@ impl Texts {
         let mut by_name: BTreeMap<String, Lines> = BTreeMap::new();
         let (mut file, mut number) = (String::new(), 0);
         for line in preprocessed.lines() {
-            let directive = line.strip_prefix("`line ").and_then(|rest| {
-                let (number, rest) = rest.split_once(" \"")?;
-                Some((number.parse().ok()?, rest.rsplit_once('"')?.0))
-            });
-            if let Some((next, name)) = directive {
+            if let Some((next, name, _)) = line_directive(line) {
                 (number, file) = (next, name.to_owned());
                 continue;
             }
