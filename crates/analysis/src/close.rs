@@ -7,14 +7,13 @@
 
 use crate::agreement::observe;
 use crate::queue::each;
-use crate::subject::seconds_since;
+use crate::subject::{origin, seconds_since, vector_of};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
-use cosim_base::program;
 use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::agreement::{Compared, Disagreement, ModelComparison};
 use cosim_block::built::Built;
-use cosim_block::engine::{Query, RawVector, Replayed};
+use cosim_block::engine::Replayed;
 use cosim_block::points::Point;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
@@ -428,13 +427,8 @@ impl<'a> Job<'a> {
             0 => String::new(),
             others => format!(" and {others} more"),
         };
-        Ok(Origin {
-            about: format!("hits {what}{others}, found by cosim cover close with {by}"),
-            build: Some(program::build().to_owned()),
-            rtl: Some(self.run.rtl.examined(self.run.block.info())?.identity.clone()),
-            given: self.run.rtl.clone(),
-            ..Origin::default()
-        })
+        let about = format!("hits {what}{others}, found by cosim cover close with {by}");
+        origin(self.run.block, self.run.rtl, about)
     }
 
     /// Keeps a vector that hits points and bins.
@@ -830,18 +824,10 @@ impl<'a> Job<'a> {
     fn simulate(&mut self, trace: &[Vec<String>]) -> Result<(), Error> {
         let by = "a bounded search";
         for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
-            let mut wanted = RawVector {
-                profile: self.profile.name.to_string(),
-                cycles: trace.to_vec(),
-                before_reset,
-                origin: Origin::default(),
-                recorded: None,
-            };
-            let ask = |wanted: &RawVector| -> Result<String, Error> {
-                self.run.block.ask(&Query::RawVector(Box::new(wanted.clone())))
-            };
-            let vector =
-                VectorFile::from_text(ask(&wanted)?, &self.run.folder.join("vector.json"))?;
+            let how = (trace, before_reset);
+            let text = |origin| vector_of(self.run.block, self.profile, how, (origin, None));
+            let path = self.run.folder.join("vector.json");
+            let vector = VectorFile::from_text(text(Origin::default())?, &path)?;
             let task = self.run.task(self.profile, &self.covered, Action::Replay(vector));
             let outcome = match self.run.worker.have::<Replayed>(task)? {
                 Finish::Done(replayed) => replayed.outcome,
@@ -851,8 +837,7 @@ impl<'a> Job<'a> {
             let hit: Vec<usize> =
                 numbers(&outcome.reached).filter(|point| self.missing.contains(point)).collect();
             if !hit.is_empty() {
-                wanted.origin = self.origin(by, &hit, &[])?;
-                let text = ask(&wanted)?;
+                let text = text(self.origin(by, &hit, &[])?)?;
                 return self.hit(by, &text, &outcome.verdict, &hit, &[]);
             }
         }

@@ -7,14 +7,13 @@
 mod queue;
 
 use crate::agreement::{SEED, corpus, observe};
-use crate::subject::seconds_since;
+use crate::subject::{origin, seconds_since, vector_of};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
-use cosim_base::program;
 use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RecordedInputs};
 use cosim_block::built::Built;
-use cosim_block::engine::{Query, RawVector, Waves};
+use cosim_block::engine::Waves;
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
@@ -442,14 +441,9 @@ impl Job<'_> {
     /// Drives a trace into both models, with registers that hold zeros or ones before reset.
     fn confirmed(&self, cycles: &[Vec<String>], sides: &Sides) -> Result<Option<Found>, Error> {
         for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
-            let query = Query::RawVector(Box::new(RawVector {
-                profile: self.profile.name.to_string(),
-                cycles: cycles.to_vec(),
-                before_reset,
-                origin: self.origin("a bounded search", Origin::default())?,
-                recorded: None,
-            }));
-            let text = self.run.block.ask::<String>(&query)?;
+            let origin = self.origin("a bounded search", Origin::default())?;
+            let how = (cycles, before_reset);
+            let text = vector_of(self.run.block, self.profile, how, (origin, None))?;
             let vector = VectorFile::from_text(text, &self.file().path(self.run.folder))?;
             let compared = self.compare(Vec::new(), vec![vector.clone()], false)?;
             if let Some(Disagreement { difference, .. }) = compared.disagreement {
@@ -619,15 +613,9 @@ impl Job<'_> {
         RunFile::new(RunFolder::Failures, &name, "json")
     }
 
-    fn origin(&self, by: &str, origin: Origin) -> Result<Origin, Error> {
-        let new = self.run.rtl[1];
-        Ok(Origin {
-            about: format!("two RTLs differ, found by cosim diff with {by}"),
-            build: Some(program::build().to_owned()),
-            rtl: Some(new.examined(self.run.block.info())?.identity.clone()),
-            given: new.clone(),
-            ..origin
-        })
+    fn origin(&self, by: &str, Origin { case, seed, .. }: Origin) -> Result<Origin, Error> {
+        let about = format!("two RTLs differ, found by cosim diff with {by}");
+        Ok(Origin { case, seed, ..origin(self.run.block, self.run.rtl[1], about)? })
     }
 
     /// Equal texts or netlists, if the first cases do not differ. They may: data files and tools

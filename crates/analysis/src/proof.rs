@@ -2,13 +2,11 @@
 
 use crate::agreement::observe;
 use crate::queue::each;
-use crate::subject::{seconds_since, subject, subject_rtl};
+use crate::subject::{origin, seconds_since, subject, subject_rtl, vector_of};
 use cosim_aig::Violation;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
-use cosim_base::program;
 use cosim_base::run_file::{RunFile, RunFolder};
-use cosim_block::engine::{Query, RawVector};
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formal::answer::Answer;
@@ -203,14 +201,8 @@ impl ProofRun<'_> {
         let path = vector.path(self.folder);
         let origin = self.origin(property, self.rtl)?;
         let text = |cycles: &[Vec<String>], before_reset, recorded: Option<Verdict>| {
-            let query = Query::RawVector(Box::new(RawVector {
-                profile: profile.name.to_string(),
-                cycles: cycles.to_vec(),
-                before_reset,
-                origin: origin.clone(),
-                recorded,
-            }));
-            self.block.ask::<String>(&query)
+            let how = (cycles, before_reset);
+            vector_of(self.block, profile, how, (origin.clone(), recorded))
         };
         let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
             let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
@@ -255,13 +247,8 @@ impl ProofRun<'_> {
         let rtl = Rtl { simulator: Simulator::Icarus, ..self.rtl.clone() };
         let origin = self.origin(property, &rtl)?;
         let text = |recorded: Option<Verdict>| {
-            self.block.ask::<String>(&Query::RawVector(Box::new(RawVector {
-                profile: profile.name.to_string(),
-                cycles: cycles.to_vec(),
-                before_reset: BeforeReset::Random(1),
-                origin: origin.clone(),
-                recorded,
-            })))
+            let how = (cycles, BeforeReset::Random(1));
+            vector_of(self.block, profile, how, (origin.clone(), recorded))
         };
         let (first, path) = (text(None)?, vector.path(self.folder));
         let file = VectorFile::from_text(first.clone(), &path)?;
@@ -289,13 +276,7 @@ impl ProofRun<'_> {
     }
 
     fn origin(&self, property: &Property, rtl: &Rtl) -> Result<Origin, Error> {
-        Ok(Origin {
-            about: format!("found by cosim prove: {}", property.text),
-            build: Some(program::build().to_owned()),
-            rtl: Some(rtl.examined(self.block.info())?.identity.clone()),
-            given: rtl.clone(),
-            ..Origin::default()
-        })
+        origin(self.block, rtl, format!("found by cosim prove: {}", property.text))
     }
 
     /// Writes what the page shows of a counterexample as waves.

@@ -1,14 +1,19 @@
-//! What the commands that ask the provers write about their questions: RTL and tools.
+//! What the commands that ask the provers write about their questions, RTL and tools, and about
+//! inputs that they found.
 
 use cosim_base::error::Error;
 use cosim_base::program;
+use cosim_block::engine::{Query, RawVector};
 use cosim_block::rtl::Rtl;
+use cosim_block::vector::Origin;
 use cosim_formal::certificate::solver;
 use cosim_formats::answers::{ProverCommand, Subject, SubjectRtl};
+use cosim_harness::harness::{Profile, Verdict};
 use cosim_regress::blocks::BlockHandle;
 use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;
 use std::time::Instant;
+use verilated::BeforeReset;
 
 /// RTL that questions are about.
 ///
@@ -38,6 +43,39 @@ pub fn subject(
         rtl,
         ..Subject::default()
     })
+}
+
+/// The origin of inputs that were found for an RTL.
+///
+/// # Errors
+/// The RTL cannot be read.
+pub fn origin(block: &BlockHandle, rtl: &Rtl, about: String) -> Result<Origin, Error> {
+    Ok(Origin {
+        about,
+        build: Some(program::build().to_owned()),
+        rtl: Some(rtl.examined(block.info())?.identity.clone()),
+        given: rtl.clone(),
+        ..Origin::default()
+    })
+}
+
+/// The vector with the cycles of a trace: the names of the bits that are 1.
+///
+/// # Errors
+/// The block refuses it.
+pub fn vector_of(
+    block: &BlockHandle,
+    profile: &Profile,
+    (cycles, before_reset): (&[Vec<String>], BeforeReset),
+    (origin, recorded): (Origin, Option<Verdict>),
+) -> Result<String, Error> {
+    block.ask(&Query::RawVector(Box::new(RawVector {
+        profile: profile.name.to_string(),
+        cycles: cycles.to_vec(),
+        before_reset,
+        origin,
+        recorded,
+    })))
 }
 
 /// Seconds since a question was asked, to a hundredth.
