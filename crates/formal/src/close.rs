@@ -555,10 +555,10 @@ fn covered<'t>(
 const SEEN: &str = "\\cosim_reset_seen";
 
 /// Makes asynchronous resets by the reset of the block synchronous, with a choice in each cycle of
-/// the reset whether the values of registers are shown that they had before, or those that the reset
-/// gives them. A simulator evaluates the RTL with the reset before registers follow it, counts what
-/// it executes then, and evaluates it again. The choice is what a latch holds, which is free in
-/// proofs. `None` if such a reset loads a signal or has the other level.
+/// the reset: registers show the values that they had before, or those that the reset gives them. A
+/// simulator evaluates the RTL with the reset before registers follow it, counts what it executes
+/// then, and evaluates it again. The choice is what a latch holds, which is free in proofs.
+/// `None` if such a reset loads a signal or has the other level.
 fn synchronous(netlist: &str, reset: Option<(&str, bool)>) -> Option<String> {
     const KINDS: [(&str, &str); 4] =
         [("$adff", "$sdff"), ("$adffe", "$sdffe"), ("$aldff", "$sdff"), ("$aldffe", "$sdffe")];

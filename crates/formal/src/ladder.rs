@@ -1,5 +1,5 @@
-//! The order of proofs that two graphs do not differ, cheap ones first: of two RTLs, and of a mutant
-//! and its RTL.
+//! The order of proofs that two graphs do not differ, cheap ones first: of two RTLs, and of a
+//! mutant and its RTL.
 
 use crate::answer::{Answer, LATE, Question};
 use crate::portfolio::{

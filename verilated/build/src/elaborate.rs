@@ -82,7 +82,7 @@ impl Preprocessed {
 /// Whether each directive of level 1 begins an included file, and not a source.
 fn includes(text: &str) -> Vec<bool> {
     let directives: Vec<_> = text.lines().filter_map(line_directive).collect();
-    let returns = directives.windows(2).any(|pair| pair[1].1 == "2" && pair[0].0 != pair[1].0);
+    let returns = directives.windows(2).any(|pair| pair[1].2 == "2" && pair[0].1 != pair[1].1);
     let mut found = Vec::new();
     if returns || !directives.iter().any(|(_, _, level)| *level == "2") {
         // Newer Verilators return to the including file with level 2.

@@ -98,7 +98,7 @@ fn is_proved(found: &PropertyAnswer, with: Traffic) -> bool {
     matches!(certified(found), Some((traffic, _)) if traffic == with)
 }
 
-/// For which traffic a property is proved, and how memories are modelled, if there is a certificate.
+/// For which traffic a property is proved with a certificate, and how memories are modelled.
 fn certified(found: &PropertyAnswer) -> Option<(Traffic, Memories)> {
     let certificate = found.answer.clone().certificate()?;
     certificate.is_there().then_some((found.traffic, found.memories))
