@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn every_question_is_asked_once_with_any_number_of_threads() {
+    fn every_question_gets_one_answer_with_any_number_of_threads() {
         let ids: Vec<u32> = (1..=100).collect();
         for threads in [1, 3, 200] {
             let mut noted = Vec::new();
