@@ -19,8 +19,7 @@ use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
-use cosim_formal::answer::Traffic;
-use cosim_formal::answer::{Answer, LATE, is_late};
+use cosim_formal::answer::{Answer, LATE, Traffic, is_late};
 use cosim_formal::close::{Closure, Purpose};
 use cosim_formal::diff::Contents;
 use cosim_formal::portfolio::{
@@ -768,7 +767,7 @@ impl<'a> Job<'a> {
                 Ok(if reached.is_empty() { Step::Undecided } else { Step::Reached(reached) })
             }
             Answer::Open { cycles, .. } => {
-                self.is_bounded(points, cycles);
+                self.record_bound(points, cycles);
                 Ok(Step::Undecided)
             }
             Answer::Never { .. } | Answer::Disputed { .. } => Ok(Step::Undecided),
@@ -776,7 +775,7 @@ impl<'a> Job<'a> {
     }
 
     /// Records that no legal inputs reach points in so many cycles.
-    fn is_bounded(&mut self, points: &[usize], cycles: Option<u32>) {
+    fn record_bound(&mut self, points: &[usize], cycles: Option<u32>) {
         for point in points {
             let bound = self.bounds.entry(*point).or_default();
             *bound = (*bound).max(cycles.unwrap_or_default());
@@ -810,7 +809,7 @@ impl<'a> Job<'a> {
                 Answer::Reached { .. } | Answer::Never { .. } => {}
                 Answer::Disputed { because: reason } => because = reason,
                 Answer::Open { cycles, because: reason, .. } => {
-                    self.is_bounded(&[point], cycles);
+                    self.record_bound(&[point], cycles);
                     because = reason;
                 }
             }

@@ -8,8 +8,7 @@
 mod code;
 mod instrument;
 
-use crate::answer::Traffic;
-use crate::answer::{Answer, Question, Undecidable};
+use crate::answer::{Answer, Question, Traffic, Undecidable};
 use crate::circuit::Circuit;
 use crate::cut::{cut_with_latches, enabled};
 use crate::diff::{Contents, OFFER, TO_NETLIST};

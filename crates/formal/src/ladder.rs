@@ -123,9 +123,11 @@ pub fn climb<E: From<Error>>(
                     last = Answer::open("not proved");
                     refuted.insert(question.name);
                 }
-                other => {
+                // An engine that is wrong about one question may be wrong about the others.
+                disputed @ Answer::Disputed { .. } => return Ok(disputed),
+                open @ Answer::Open { .. } => {
                     is_hard = is_near;
-                    last = other;
+                    last = open;
                 }
             }
         }

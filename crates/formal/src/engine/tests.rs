@@ -1,7 +1,9 @@
 //! Queries to engines and the cache of their replies.
 
 use super::*;
+use crate::answer::{Answer, Question};
 use crate::certificate::{Flaw, certify};
+use crate::ladder::{Aim, climb};
 use crate::portfolio::{FIRST_CYCLES, INDUCTION_STEP, LONG_PROOF, PAIRS_OF_VALUES, SHORT_PROOF};
 use cosim_aig::{Aig, EquivalenceQuery, Interface};
 use cosim_rtl::answers::Answers;
@@ -143,6 +145,30 @@ fn a_trace_that_violates_nothing_is_no_counterexample_and_is_not_kept() {
     for trace in ["0\n0\n0# DONE\n", "0\n0\n1\n", "0\n", "", "0\n11\n00\n"] {
         assert_eq!(seen(trace), (false, [1, 0]), "{trace:?}");
     }
+}
+
+/// The next question would be proved by the structure of its network.
+#[test]
+fn a_proof_that_the_second_solver_contradicts_ends_the_attempts() {
+    const LIAR: &FixedReply = &FixedReply(Reply::Never(None));
+    let wrong = Attempt { engine: LIAR, ..FIRST_CYCLES };
+    let questions = |aim: Aim| {
+        let query = match aim {
+            Aim::Proof => EquivalenceQuery::Open {
+                file: REACHED.0.to_vec(),
+                inputs: vec![REACHED.1.to_owned()],
+                latches: vec![Some(0)],
+            },
+            _ => EquivalenceQuery::Same,
+        };
+        Ok::<_, Error>(vec![Question { name: aim.name(), query }])
+    };
+    let found = |attempt| {
+        let rungs = [(Aim::Proof, attempt), (Aim::Alone, FIRST_CYCLES)];
+        climb(&Kept::new().session("1"), &rungs, questions).unwrap()
+    };
+    assert!(matches!(found(wrong), Answer::Disputed { .. }));
+    assert!(found(FIRST_CYCLES).is_never());
 }
 
 /// The trace has the format that ABC writes.
