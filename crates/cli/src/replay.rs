@@ -180,11 +180,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Ok(())
         },
     )?;
+    let mut written = None;
     if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
         let worker = OneShotWorker::new(program, Arc::clone(&interrupted));
         let subject = VectorJob { block, vector: file, profile, rtl };
-        if let Finish::Lost(verdict) = worker.trace(&subject, waves.clone())? {
-            return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
+        match worker.trace(&subject, waves.clone())? {
+            Finish::Done(()) => written = Some(&waves.path),
+            Finish::Lost(verdict) => {
+                return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
+            }
+            Finish::Interrupted => {}
         }
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
@@ -200,8 +205,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.formatting.format == Format::Json {
         print_json(&reports)?;
     } else {
-        if let Some(waves) = &waves {
-            print_text(&format!("waves: {}", waves.path.display()))?;
+        if let Some(path) = written {
+            print_text(&format!("waves: {}", path.display()))?;
         }
         print_text(&summary.line(interrupted, arguments.expect_recorded))?;
     }

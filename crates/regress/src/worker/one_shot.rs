@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// Time between cancelling a task and killing its worker.
 const GRACE: Duration = Duration::from_millis(500);
+/// The same for a worker that writes a waveform, which it completes up to the current cycle. A
+/// second interruption does not wait.
+const TRACE_GRACE: Duration = Duration::from_secs(5);
 
 /// How a task ended.
 #[derive(Debug, Clone)]
@@ -342,6 +345,7 @@ fn run_task(
     interrupted: &AtomicBool,
     on_reply: &mut dyn FnMut(Reply) -> Option<Request>,
 ) -> Result<Attempt<String>, Error> {
+    let grace = if matches!(task.action, Action::Trace(..)) { TRACE_GRACE } else { GRACE };
     worker.send(&Request::Work { place: 0, work: Work::Task(Box::new(task)) })?;
     worker.begin();
     let mut cancelled: Option<Instant> = None;
@@ -350,7 +354,7 @@ fn run_task(
             worker.send(&Request::Cancel)?;
             cancelled = Some(Instant::now());
         }
-        if cancelled.is_some_and(|since| since.elapsed() > GRACE) {
+        if cancelled.is_some_and(|since| since.elapsed() > grace) {
             return Ok(Attempt::Finished(Finish::Interrupted));
         }
         let replies = match worker.wait(TICK) {
