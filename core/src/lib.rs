@@ -21,8 +21,9 @@ pub use cosim_base::program::Identity;
 pub use cosim_block::blocks::Program;
 pub use cosim_block::program::{LIBRARY, main};
 pub use cosim_block::{checks, engine, shard, vector};
+pub use cosim_declare::declare;
 pub use cosim_harness::{
-    axes, case_table, channel_block, channels, check_names, counters, coverage, covergroups,
+    agent, axes, case_table, channels, check_names, counters, coverage, covergroups, declared,
     delivery, document, generated, grants, harness, items, layout, paced, protocol, rules, states,
     table, traffic, transactions, transitions, value, weights,
 };

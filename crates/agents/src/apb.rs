@@ -10,12 +10,11 @@ pub use crate::operations::BusAccess as ApbAccess;
 pub use agents::{ApbManager, ApbSubordinate};
 pub use monitor::{ApbMonitor, ApbTransfer};
 
-use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights, Errors};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
 use crate::ports::{Optional, Ports, interface_pins};
-use crate::scenarios::Pace;
 use crate::wide::check_bus;
+use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -186,10 +185,16 @@ impl AgentWeights for ApbSubordinateWeights {
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbTraffic {
+impl AgentTraffic for ApbTraffic {
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 3
+    }
+}
+
+impl<M: Pins, S: Pins> DrawnTraffic<ApbPins<M, S>> for ApbTraffic {
     type Weights = ApbWeights;
 
-    fn of_plan(weights: &Self::Weights, pins: &ApbPins<M, S>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &ApbPins<M, S>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, reset, rng } = plan;
         let mut pool = AddressPool::new(&weights.addresses, pins.paddr.width());
         let bus = BusDraw {
@@ -205,23 +210,21 @@ impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbTraffic {
         };
         Self { operations: (0..operations).map(|_| operation()).collect() }
     }
+}
 
+impl AgentTraffic for ApbSubordinateTraffic {
     fn longest_delay(&self) -> u64 {
-        longest_delay(&self.operations) + 3
+        longest(&self.stalls) + 1
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbSubordinateTraffic {
+impl<M: Pins, S: Pins> DrawnTraffic<ApbPins<M, S>> for ApbSubordinateTraffic {
     type Weights = ApbSubordinateWeights;
 
-    fn of_plan(weights: &Self::Weights, pins: &ApbPins<M, S>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &ApbPins<M, S>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, rng, .. } = plan;
         let stalls = delays(&weights.latency, operations, rng);
         let errors = Errors::draw(pins.pslverr.is_none(), weights.errors, operations, rng);
         Self { stalls, errors }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        longest(&self.stalls) + 1
     }
 }

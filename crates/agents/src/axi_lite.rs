@@ -9,7 +9,6 @@ pub use crate::axi4::{
     Axi4SubordinateWeights as AxiLiteSubordinateWeights, AxiResponse, NAMING,
 };
 
-use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::axi4::{
     Axi4Access, Axi4Beat, Axi4Burst, Axi4Manager, Axi4Monitor, Axi4Operation, Axi4Pins,
     Axi4Subordinate, Axi4Traffic,
@@ -17,9 +16,9 @@ use crate::axi4::{
 use crate::channel::{AddressPool, AddressWeights, ReadyWeights};
 use crate::memory_check::MemoryCheck;
 use crate::ports::PortRule;
-use crate::scenarios::Pace;
 use crate::target::Memory;
 use crate::wide::{Lanes, Wide};
+use cosim_harness::agent::{AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Violation};
 use cosim_harness::value::Uint;
@@ -94,10 +93,10 @@ impl AgentWeights for AxiLiteWeights {
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<AxiLitePins<M, S>> for AxiLiteTraffic {
+impl<M: Pins, S: Pins> DrawnTraffic<AxiLitePins<M, S>> for AxiLiteTraffic {
     type Weights = AxiLiteWeights;
 
-    fn of_plan(weights: &Self::Weights, pins: &AxiLitePins<M, S>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &AxiLitePins<M, S>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, reset, rng } = plan;
         let bits = pins.aw.addr.width().max(pins.ar.addr.width());
         let mut pool = AddressPool::new(&weights.addresses, bits);
@@ -126,10 +125,6 @@ impl<M: Pins, S: Pins> AgentTraffic<AxiLitePins<M, S>> for AxiLiteTraffic {
         let list = (0..operations).map(|_| operation()).collect();
         let bready = weights.ready.draw(operations, rng);
         Axi4Traffic { operations: list, bready, rready: weights.ready.draw(operations, rng) }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.delay()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Parts that all protocols share: readies with stalls, errors, and drawn addresses.
 
-use crate::scenarios::Pace;
+use cosim_harness::agent::AgentTraffic as _;
+use cosim_harness::agent::Pace;
 use cosim_harness::channels::{Sink, SinkWeights};
 use cosim_harness::harness::{CaseRng, Draw, Percent};
 use cosim_harness::value::Uint;
@@ -25,7 +26,7 @@ pub struct Readiness {
 impl Readiness {
     /// The longest stall in cycles.
     pub fn longest_delay(&self) -> u64 {
-        Sink::longest_delay(&self.stalls) + 1
+        self.stalls.longest_delay() + 1
     }
 
     /// The driver of the ready.

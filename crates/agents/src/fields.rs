@@ -11,8 +11,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::agent::{Agent, AgentTraffic, AgentWeights, CasePlan, Counts, Progress};
-use crate::scenarios::Pace;
+use cosim_harness::agent::{
+    Agent, AgentTraffic, AgentWeights, CasePlan, Counts, DrawnTraffic, NoCoverage, Pace, Progress,
+};
 use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{Draw, Layout, Noise, Percent, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -168,6 +169,7 @@ impl<I, O, T: Layout> FieldDriver<'_, I, O, T> {
 impl<'a, I: Pins, O: Pins, T: PortFields> Agent<'a, I, O> for FieldDriver<'a, I, O, T> {
     type Pins = Pin<I>;
     type Traffic = FieldTraffic<T>;
+    type Coverage = NoCoverage;
 
     fn new(pin: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         let words = vec![0; pin.width().div_ceil(32) as usize];
@@ -201,10 +203,16 @@ impl<'a, I: Pins, O: Pins, T: PortFields> Agent<'a, I, O> for FieldDriver<'a, I,
     }
 }
 
-impl<I: Pins, T: PortFields> AgentTraffic<Pin<I>> for FieldTraffic<T> {
+impl<T: PortFields> AgentTraffic for FieldTraffic<T> {
+    fn longest_delay(&self) -> u64 {
+        self.steps.iter().map(|step| step.hold_cycles.get()).max().unwrap_or(0) + 1
+    }
+}
+
+impl<I: Pins, T: PortFields> DrawnTraffic<Pin<I>> for FieldTraffic<T> {
     type Weights = FieldWeights;
 
-    fn of_plan(weights: &Self::Weights, _: &Pin<I>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, _: &Pin<I>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, rng, .. } = plan;
         let mut step = || {
             let hold_cycles = rng.wait(weights.hold.gap, weights.hold.longest_gap);
@@ -221,9 +229,5 @@ impl<I: Pins, T: PortFields> AgentTraffic<Pin<I>> for FieldTraffic<T> {
         };
         let steps = operations * weights.steps_per_operation.get() as u32;
         FieldTraffic::new((0..steps).map(|_| step()).collect())
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.steps.iter().map(|step| step.hold_cycles.get()).max().unwrap_or(0) + 1
     }
 }

@@ -1,8 +1,9 @@
 //! A traffic for agents of your own: items, each after its gap.
 
-use crate::agent::{AgentTraffic, AgentWeights, CasePlan, Counts, Progress};
 use crate::operations::{check_resets, longest_delay};
-use crate::scenarios::Pace;
+use cosim_harness::agent::{
+    AgentTraffic, AgentWeights, CasePlan, Counts, DrawnTraffic, Pace, Progress,
+};
 use cosim_harness::channels::{Offer, SourceWeights};
 use cosim_harness::harness::{CaseRng, Reset, Traffic, TrafficError};
 use schemars::JsonSchema;
@@ -56,20 +57,22 @@ impl AgentWeights for ItemWeights {
     }
 }
 
-impl<P, T: Item> AgentTraffic<P> for Items<T> {
+impl<T: Item> AgentTraffic for Items<T> {
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.items) + T::CYCLES + 1
+    }
+}
+
+impl<P, T: Item> DrawnTraffic<P> for Items<T> {
     type Weights = ItemWeights;
 
-    fn of_plan(weights: &Self::Weights, _: &P, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, _: &P, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, reset, rng } = plan;
         let item = |_| {
             let item = T::draw(rng);
             weights.source.offer(item, reset, rng)
         };
         Self { items: (0..operations).map(item).collect() }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        longest_delay(&self.items) + T::CYCLES + 1
     }
 }
 
@@ -78,7 +81,7 @@ impl<P, T: Item> AgentTraffic<P> for Items<T> {
 pub struct Queue<'a, T> {
     rest: &'a [Offer<T>],
     /// Remaining cycles until the next item may start.
-    pub(crate) gap: u64,
+    gap: u64,
     taken: u64,
     reset: Option<Reset>,
 }
@@ -86,19 +89,9 @@ pub struct Queue<'a, T> {
 impl<'a, T> Queue<'a, T> {
     /// The queue at the beginning of a traffic.
     pub fn new(traffic: &'a Items<T>) -> Self {
-        Self::of(&traffic.items)
-    }
-
-    /// The queue of these items.
-    pub(crate) fn of(rest: &'a [Offer<T>]) -> Self {
+        let rest = &traffic.items;
         let gap = rest.first().map_or(0, |first| first.gap.get());
         Self { rest, gap, taken: 0, reset: None }
-    }
-
-    /// The item that may start in this cycle.
-    #[inline]
-    pub(crate) fn offered(&self) -> Option<&'a T> {
-        self.rest.first().filter(|_| self.gap == 0).map(|first| &first.item)
     }
 
     /// Takes the edge of a cycle in which the agent can start an item. Returns it when its gap is

@@ -12,8 +12,6 @@
 //! | [`apb`] | APB4 | ARM IHI 0024 |
 //! | [`wishbone`] | Wishbone, classic and pipelined | Wishbone B4 |
 //! | [`memory_port`] | synchronous memory port | the module |
-//! | [`interrupt`] | interrupt lines, level and pulse | the module |
-//! | [`handshake`] | channel with valid, ready and any payload | the module |
 //! | [`fields`] | input port with fields and without a protocol | the module |
 //!
 //! Rules cite sections by their titles, because issues of a specification number them differently.
@@ -21,30 +19,25 @@
 //! The ports of an interface are found by a prefix and the protocol's names:
 //!
 //! ```ignore
-//! const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_axi_");
+//! agent axi: AxiLiteManager on "s_axi_";
 //! ```
 //!
 //! The first parameter of the struct of ports is the side that drives the valids: the inputs of a
 //! subordinate DUT, the outputs of a manager DUT.
 //!
-//! [`agents!`] declares traffic, environment, weights and coverage of a block from a list of
-//! agents. A traffic stores everything that decides timing, so a replay draws no random number.
+//! `declare!` declares traffic, environment, weights and coverage of a block from a list of agents
+//! and channels. A traffic stores everything that decides timing, so a replay draws no random
+//! number.
 
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod agent;
 pub mod apb;
 pub mod axi4;
 pub mod axi_lite;
 mod channel;
-mod declare;
-#[cfg(test)]
-mod declared;
 pub mod fields;
-pub mod handshake;
-mod inputs;
-pub mod interrupt;
+mod interface;
 mod items;
 mod lanes;
 mod memory_check;
@@ -52,7 +45,6 @@ pub mod memory_port;
 mod names;
 mod operations;
 pub mod ports;
-mod scenarios;
 pub mod stream;
 mod target;
 #[cfg(test)]
@@ -63,18 +55,12 @@ mod transfer;
 mod wide;
 pub mod wishbone;
 
-pub use agent::{
-    Agent, AgentTraffic, AgentWeights, CasePlan, Counts, Interface, Progress, Sampler,
-    longest_delay,
-};
 pub use channel::{AddressWeights, Readiness, ReadyWeights};
-pub use inputs::{InputDriver, InputTraffic, InputWeights};
+pub use interface::{Interface, InterfaceCoverage};
 pub use items::{Item, ItemWeights, Items, Queue};
 pub use memory_check::MemoryCheck;
-pub use names::{GroupNames, count_groups, group_names, named_groups, names_of, with_reasons};
 pub use operations::BusAccess;
 pub use ports::Ports;
-pub use scenarios::{Pace, default_scenarios};
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Data, Lanes, Wide};
 

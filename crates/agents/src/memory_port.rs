@@ -16,12 +16,11 @@ mod monitor;
 pub use agents::{MemoryPortManager, MemoryPortSubordinate};
 pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};
 
-use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights};
 use crate::operations::{check_resets, longest_delay, operation};
 use crate::ports::{Optional, Ports, interface_pins};
-use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
+use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -238,10 +237,16 @@ impl AgentWeights for MemoryPortSubordinateWeights {
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic {
+impl AgentTraffic for MemoryPortTraffic {
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 2
+    }
+}
+
+impl<M: Pins, S: Pins> DrawnTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic {
     type Weights = MemoryPortWeights;
 
-    fn of_plan(weights: &Self::Weights, pins: &MemoryPortPins<M, S>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &MemoryPortPins<M, S>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, reset, rng } = plan;
         let mut pool =
             AddressPool::new(&weights.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
@@ -261,19 +266,18 @@ impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic 
         };
         Self { operations: (0..operations).map(|_| operation()).collect() }
     }
+}
+
+impl AgentTraffic for MemoryPortSubordinateTraffic {
     fn longest_delay(&self) -> u64 {
-        longest_delay(&self.operations) + 2
+        0
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortSubordinateTraffic {
+impl<M: Pins, S: Pins> DrawnTraffic<MemoryPortPins<M, S>> for MemoryPortSubordinateTraffic {
     type Weights = MemoryPortSubordinateWeights;
 
-    fn of_plan(_: &Self::Weights, _: &MemoryPortPins<M, S>, _: CasePlan<'_>) -> Self {
+    fn draw(_: &Self::Weights, _: &MemoryPortPins<M, S>, _: CasePlan<'_>) -> Self {
         Self {}
-    }
-
-    fn longest_delay(&self) -> u64 {
-        0
     }
 }

@@ -9,13 +9,12 @@ mod monitor;
 pub use agents::{StreamSink, StreamSource};
 pub use monitor::StreamMonitor;
 
-use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{Readiness, ReadyWeights};
-use crate::operations::{check_resets, wrong};
+use crate::operations::{check_resets, longest_delay, wrong};
 use crate::ports::{Optional, Ports, interface_pins};
-use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
-use cosim_harness::channels::{Burst, Offer, Source, SourceWeights};
+use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
+use cosim_harness::channels::{Burst, Offer, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
@@ -262,11 +261,17 @@ impl AgentWeights for StreamSinkWeights {
     }
 }
 
-impl<T: Pins, R: Pins> AgentTraffic<StreamPins<T, R>> for StreamTraffic {
+impl AgentTraffic for StreamTraffic {
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.beats) + 1
+    }
+}
+
+impl<T: Pins, R: Pins> DrawnTraffic<StreamPins<T, R>> for StreamTraffic {
     type Weights = StreamWeights;
 
     /// Draws packets of about `beats` beats. The last packet is complete.
-    fn of_plan(weights: &Self::Weights, pins: &StreamPins<T, R>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &StreamPins<T, R>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations: beats, reset, rng } = plan;
         let mut traffic = StreamTraffic::default();
         while (traffic.beats.len() as u32) < beats {
@@ -285,21 +290,19 @@ impl<T: Pins, R: Pins> AgentTraffic<StreamPins<T, R>> for StreamTraffic {
         }
         traffic
     }
+}
 
+impl AgentTraffic for StreamSinkTraffic {
     fn longest_delay(&self) -> u64 {
-        Source::longest_delay(&self.beats) + 1
+        self.ready.longest_delay()
     }
 }
 
-impl<P> AgentTraffic<P> for StreamSinkTraffic {
+impl<P> DrawnTraffic<P> for StreamSinkTraffic {
     type Weights = StreamSinkWeights;
 
-    fn of_plan(weights: &Self::Weights, _: &P, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, _: &P, plan: CasePlan<'_>) -> Self {
         Self { ready: weights.ready.draw(plan.operations, plan.rng) }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.ready.longest_delay()
     }
 }
 

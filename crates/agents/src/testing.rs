@@ -1,6 +1,6 @@
 //! Parts of the tests of this crate: structs of pins, and random numbers.
 
-use crate::agent::Agent;
+use cosim_harness::agent::{Agent, Pace};
 use cosim_harness::channels::{SinkWeights, SourceWeights};
 use cosim_harness::harness::{CaseRng, Noise};
 use rand::{RngExt, SeedableRng};
@@ -61,7 +61,7 @@ pub fn rng(seed: u64) -> CaseRng {
 }
 
 /// A pace without gaps and stalls.
-pub fn full_speed() -> crate::Pace {
+pub fn full_speed() -> Pace {
     let (source, sink) = (SourceWeights::new(0, 0), SinkWeights::new(0, 0));
-    crate::Pace { source, sink, errors: None }
+    Pace { source, sink, errors: None }
 }

@@ -7,11 +7,10 @@ mod coverage;
 mod pages;
 mod rules;
 
-use crate::agent::Interface;
 use crate::apb::{ApbMonitor, ApbPins};
 use crate::axi_lite::{AxiLiteMonitor, AxiLitePins};
 use crate::axi4::{Axi4Monitor, Axi4Pins};
-use crate::interrupt::{InterruptKind, InterruptMonitor, InterruptPins};
+use crate::interface::Interface;
 use crate::memory_port::{MemoryPortMonitor, MemoryPortPins};
 use crate::stream::{StreamMonitor, StreamPins};
 use crate::testing::pins;
@@ -68,10 +67,6 @@ protocol!(stream {
     tvalid: 1 u8, tdata: 72 [u32; 3], tkeep: 9 u16, tstrb: 9 u16, tlast: 1 u8, tid: 3 u8,
     tdest: 2 u8, tuser: 5 u8,
 } { tready: 1 u8, } PINS: StreamPins = StreamPins::of(""););
-protocol!(interrupt { irq: 4 u8, } { irq_ack: 4 u8, }
-    LEVEL: InterruptPins = InterruptPins::of("", InterruptKind::Level);
-    PULSE: InterruptPins = InterruptPins::of("", InterruptKind::Pulse);
-);
 
 /// The pins of a cycle, on top of those that it has by default, and whether it is in reset.
 fn cycle<M: Pins, S: Pins>(names: &str, defaults: &str) -> (bool, M, S) {
@@ -125,7 +120,6 @@ monitors! {
     WishboneMonitor, finish;
     MemoryPortMonitor;
     StreamMonitor;
-    InterruptMonitor, finish;
 }
 
 /// The check that fails in the last of some cycles; those before are legal.

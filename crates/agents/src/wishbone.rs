@@ -12,13 +12,12 @@ pub use crate::operations::BusAccess as WishboneAccess;
 pub use agents::{WishboneManager, WishboneSubordinate};
 pub use monitor::{WishboneMonitor, WishboneTransfer};
 
-use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
 use crate::ports::{Optional, Ports, interface_pins};
-use crate::scenarios::Pace;
 use crate::target::Response;
 use crate::wide::check_bus;
+use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -253,10 +252,16 @@ impl AgentWeights for WishboneSubordinateWeights {
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
+impl AgentTraffic for WishboneTraffic {
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 3
+    }
+}
+
+impl<M: Pins, S: Pins> DrawnTraffic<WishbonePins<M, S>> for WishboneTraffic {
     type Weights = WishboneWeights;
 
-    fn of_plan(weights: &Self::Weights, pins: &WishbonePins<M, S>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &WishbonePins<M, S>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, reset, rng } = plan;
         let mut pool = AddressPool::new(&weights.addresses, pins.adr.width());
         let bus = BusDraw {
@@ -273,24 +278,22 @@ impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
         };
         Self { operations: (0..operations).map(|_| operation()).collect() }
     }
+}
 
+impl AgentTraffic for WishboneSubordinateTraffic {
     fn longest_delay(&self) -> u64 {
-        longest_delay(&self.operations) + 3
+        self.ready.longest_delay() + longest(&self.delays) + 1
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneSubordinateTraffic {
+impl<M: Pins, S: Pins> DrawnTraffic<WishbonePins<M, S>> for WishboneSubordinateTraffic {
     type Weights = WishboneSubordinateWeights;
 
-    fn of_plan(weights: &Self::Weights, pins: &WishbonePins<M, S>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &WishbonePins<M, S>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, rng, .. } = plan;
         let delays = delays(&weights.latency, operations, rng);
         let ready = weights.ready.draw(operations, rng);
         let errors = Errors::draw(pins.err.is_none(), weights.errors, operations, rng);
         Self { ready, delays, errors }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.ready.longest_delay() + longest(&self.delays) + 1
     }
 }

@@ -3,6 +3,7 @@
 //! The names of the ports are those that the agents look for. Each interface is taken with all of
 //! its ports, the protocols with the most telling names first.
 
+use crate::channels::Channels;
 use cosim_agents::ports::{PortRule, is_port, patterns};
 use cosim_agents::{apb, axi_lite, axi4, memory_port, stream, wishbone};
 use std::collections::BTreeSet;
@@ -196,6 +197,30 @@ fn is_plain(port: &&Port) -> bool {
 }
 
 impl Interfaces {
+    /// Inputs of no channel that are held at a value: those that [`Channels`] knows, and those with
+    /// the name of an interface, which belong to a part of its protocol without an agent.
+    pub fn held<'a>(&self, others: &'a Channels) -> Vec<(&'a Port, u64)> {
+        let near = others.varied().into_iter().filter(|port| self.is_near(port));
+        others.held().into_iter().chain(near.map(|port| (port, 0))).collect()
+    }
+
+    /// The other inputs of no channel.
+    pub fn varied<'a>(&self, others: &'a Channels) -> Vec<&'a Port> {
+        others.varied().into_iter().filter(|port| !self.is_near(port)).collect()
+    }
+
+    /// Whether a port has the name of an interface.
+    fn is_near(&self, port: &Port) -> bool {
+        let name = port.name.to_ascii_lowercase();
+        let begins = |of: &Interface| {
+            let pattern = of.pattern.to_ascii_lowercase();
+            let stem = pattern.trim_matches(['*', '_']);
+            !stem.is_empty()
+                && (name.starts_with(&format!("{stem}_")) || name.ends_with(&format!("_{stem}")))
+        };
+        self.interfaces.iter().any(begins)
+    }
+
     /// Recognizes the interfaces of a module. `own` are inputs that the harness drives by itself.
     pub fn of(ports: &Ports, own: &[&str]) -> Self {
         let is_free = |port: &&Port| !own.contains(&port.name.as_str()) && is_plain(port);

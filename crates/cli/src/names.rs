@@ -86,6 +86,11 @@ impl Ident {
         Self(name)
     }
 
+    /// The name of the constant with the ports of an agent, as `declare!` writes it.
+    pub fn constant(field: &Self) -> Self {
+        Self(field.0.to_uppercase())
+    }
+
     /// Whether the name ends so.
     #[cfg(test)]
     pub fn has_end(&self, end: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::options::{Verilog, path};
 use super::{counted, interruption, print_text};
-use crate::agents::Protocol;
+use crate::agents::{Interfaces, Protocol};
 use crate::channels::{Channel, Channels};
 use crate::library::Library;
 use crate::resets::Reset;
@@ -67,17 +67,15 @@ pub fn module(text: &str) -> Result<String, String> {
     if is_name { Ok(text.to_owned()) } else { Err(message.to_owned()) }
 }
 
-/// Says what the inputs of no channel do.
-fn others(channels: &Channels) -> String {
-    if channels.channels.is_empty() {
+/// Says what the inputs do that belong to no channel and to no interface.
+fn others(interfaces: &Interfaces, channels: &Channels) -> String {
+    if channels.channels.is_empty() && interfaces.interfaces.is_empty() {
         return String::new();
     }
-    let held: Vec<String> = channels
-        .held()
-        .into_iter()
-        .map(|(port, value)| format!("{} = {value}", port.name))
-        .collect();
-    let varied: Vec<String> = channels.varied().into_iter().map(|port| port.name.clone()).collect();
+    let held = interfaces.held(channels).into_iter();
+    let held: Vec<String> = held.map(|(port, value)| format!("{} = {value}", port.name)).collect();
+    let varied = interfaces.varied(channels).into_iter();
+    let varied: Vec<String> = varied.map(|port| port.name.clone()).collect();
     let line = |names: &[String], what: &str| match names {
         [] => String::new(),
         names => format!("inputs in no channel, {what} in src/lib.rs: {}\n", names.join(", ")),
@@ -135,7 +133,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         wrapper,
         channels,
         interfaces,
-        tied,
         warning,
     } = skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
@@ -163,7 +160,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         format!("{side} {} ({valid}{ready})", channel.name)
     };
     let mut interface_lines = String::new();
-    for of in &interfaces {
+    for of in &interfaces.interfaces {
         let side = match (of.protocol, of.is_manager) {
             (Protocol::Stream, true) => "transmitter",
             (Protocol::Stream, false) => "receiver",
@@ -189,11 +186,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(warning) = warning {
         program::warn(format_args!("{warning}"));
     }
-    let others = match tied.as_slice() {
-        [] if interfaces.is_empty() => others(&channels),
-        [] => String::new(),
-        all => format!("inputs that nothing drives, held at 0 in src/lib.rs: {}\n", all.join(", ")),
-    };
+    let others = others(&interfaces, &channels);
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} and {} of module {}\n\
          {wrapper}{interface_lines}{listed}{others}next: cd {} && cosim run; README.md says what to write",

@@ -9,14 +9,13 @@ mod crate_name;
 mod texts;
 mod types;
 
-use crate::agents::{Interface, Interfaces};
+use crate::agents::Interfaces;
 use crate::cargo;
 use crate::channels::Channels;
 use crate::library::{LOCK, Library};
 use crate::resets::Reset;
 use crate::trust;
 use crate::wrapper::{Wishes, Wrapping, wrapper_name};
-use agent_texts::Agents;
 pub use asking::GivenParameter;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};
@@ -72,9 +71,7 @@ pub struct GeneratedCrate {
     /// The channels that the crate declares, and the other ports.
     pub channels: Channels,
     /// The interfaces that it declares with agents.
-    pub interfaces: Vec<Interface>,
-    /// The inputs that are held at 0 beside agents.
-    pub tied: Vec<String>,
+    pub interfaces: Interfaces,
     /// What of the RTL is ignored.
     pub warning: Option<String>,
 }
@@ -161,10 +158,6 @@ impl Skeleton {
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| copies.searched(folder.join("rtl")).join(name));
         let channels = channels.unwrap_or_default();
-        let tied = match interfaces.interfaces.is_empty() {
-            true => Vec::new(),
-            false => Agents::new(&interfaces, &channels, &ports.outputs, &clocks).tied(),
-        };
         Ok(GeneratedCrate {
             folder,
             ports,
@@ -173,8 +166,7 @@ impl Skeleton {
             is_combinational,
             wrapper,
             channels,
-            interfaces: interfaces.interfaces,
-            tied,
+            interfaces,
             warning,
         })
     }

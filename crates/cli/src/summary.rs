@@ -185,7 +185,7 @@ impl Summary<'_> {
             let _ = writeln!(
                 text,
                 "      no golden model: the RTL was driven, but nothing was compared; write the block's \
-                 golden model and remove `IS_WRITTEN`, or its scoreboard and remove `<false>`"
+                 golden model and remove `IS_WRITTEN`, or its scoreboard and remove `golden` in the declaration"
             );
         }
         if packets == 0 && cases > 0 && self.run.end == End::Complete {

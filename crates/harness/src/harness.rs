@@ -41,7 +41,8 @@ mod verdict;
 mod weights;
 
 pub use batch::{Recording, run_all, run_golden};
-pub(crate) use contract::has_name;
+pub(crate) use contract::is_same;
+pub(crate) use coverage::group_bins;
 
 pub use blame::is_of_the_harness;
 pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};

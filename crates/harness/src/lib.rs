@@ -5,7 +5,8 @@
 //!
 //! - [`harness`] has the traits that a block implements, the loop, and the
 //!   [data](harness::BlockInfo) of a block.
-//! - [`channels`] has the parts of blocks whose pins are channels.
+//! - [`agent`] has the contract of an agent, and [`channels`] the agents of channels.
+//! - [`declared`] runs the agents of a block that `declare!` declares.
 //! - [`value`] has unsigned numbers whose width is part of their type.
 //!
 //! ```
@@ -18,9 +19,11 @@
 #![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod agent;
 pub mod as_hex;
 pub mod as_json;
 pub mod channels;
+pub mod declared;
 pub mod harness;
 pub mod json;
 pub mod value;

@@ -2,6 +2,7 @@
 
 use crate::rtl::{Bits1, Bits4, Inputs, Outputs};
 use crate::{Arbiter, Beat, MAX_BEATS, Out};
+use cosim_core::channels::{SinkItem as _, SourceItem as _};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
 

@@ -4,19 +4,13 @@ mod coverage;
 mod golden;
 mod scoreboard;
 
-#[allow(missing_docs, unsafe_code, clippy::all)]
-pub mod rtl {
-    //! Pins and models, generated from the RTL by the build script.
-    cosim_core::rtl!("arbiter");
-}
-
 use cosim_core::channels::PacketBeat;
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Span};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-cosim_core::channels! {
-    pins rtl::Inputs, rtl::Outputs;
+cosim_core::declare! {
+    rtl "arbiter";
     reset rst high;
     outputs;
     weights {
@@ -36,6 +30,16 @@ cosim_core::channels! {
         on req_valid, req_ready from Packet drawn by packet;
     sink out: Out { data: out_data[16], src: out_src[2], last: out_last[1], cut: out_cut[1] }
         on out_valid, out_ready;
+
+    parameter MAX_BEATS = 8 in 1..=255, "beats after which a packet is cut";
+    profile "spec" { MAX_BEATS = 8 }
+    profile "single" { MAX_BEATS = 1 }
+    profile "pairs" { MAX_BEATS = 2 }
+    golden golden::Golden;
+    scoreboard scoreboard::Scoreboard;
+    coverage (Coverage, coverage::Coverage);
+    states "state": ["FREE", "LOCKED"];
+    block Arbiter = "arbiter": "Arbiter, round robin of four requesters with locked packets";
 }
 
 /// A packet of a requester, as a vector stores it.
@@ -54,19 +58,6 @@ fn packet(weights: &Weights, parameters: &Parameters, rng: &mut CaseRng) -> Pack
     let is_around = rng.chance(weights.around_the_limit);
     let beats = if is_around { around } else { weights.beats.draw(rng) };
     Packet::new(beats, rng.wait(weights.pauses, weights.longest_pause), rng.bits())
-}
-
-cosim_core::channel_block! {
-    /// The block.
-    pub Arbiter = "arbiter": "Arbiter, round robin of four requesters with locked packets";
-    parameter MAX_BEATS = 8 in 1..=255, "beats after which a packet is cut";
-    profile "spec" { MAX_BEATS = 8 }
-    profile "single" { MAX_BEATS = 1 }
-    profile "pairs" { MAX_BEATS = 2 }
-    golden golden::Golden;
-    scoreboard scoreboard::Scoreboard;
-    coverage (Coverage, coverage::Coverage);
-    states "state": ["FREE", "LOCKED"];
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 
 use crate::rtl::{Inputs, Outputs};
 use crate::{Arbiter, Beat, MAX_BEATS, Out, Traffic};
-use cosim_core::channels::{Delivery, DeliveryChecks, GrantChecks, RoundRobin};
+use cosim_core::channels::{
+    Delivery, DeliveryChecks, GrantChecks, RoundRobin, SinkItem as _, SourceItem as _,
+};
 use cosim_core::harness::{self, Parameters, Violation, joined_names};
 use cosim_core::value::Uint;
 

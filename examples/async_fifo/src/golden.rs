@@ -2,6 +2,7 @@
 
 use crate::rtl::{Bits8, Inputs, Outputs};
 use crate::{AsyncFifo, Pop, Push};
+use cosim_core::channels::{SinkItem as _, SourceItem as _};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
 /// The counters.

@@ -2,7 +2,9 @@
 
 use crate::rtl::{Inputs, Outputs};
 use crate::{AsyncFifo, Pop, Push, Traffic};
-use cosim_core::channels::{InOrder, Monitor, Protocol, TransactionChecks};
+use cosim_core::channels::{
+    InOrder, Monitor, Protocol, SinkItem as _, SourceItem as _, TransactionChecks,
+};
 use cosim_core::harness::{self, Parameters, Violation};
 use cosim_core::value::Uint;
 

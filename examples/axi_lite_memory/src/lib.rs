@@ -1,26 +1,20 @@
 //! A memory behind AXI4-Lite. Its specification is `README.md`.
 
-#[allow(missing_docs, unsafe_code, clippy::all)]
-pub mod rtl {
-    //! Pins and models, generated from the RTL by the build script.
-    cosim_core::rtl!("axi_lite_memory");
-}
-
-use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLiteMonitor, AxiLitePins, AxiResponse};
+use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLiteMonitor, AxiResponse};
 use cosim_core::agents::{self, MemoryCheck};
 use cosim_core::harness::{self, Parameters, Violation};
 use rtl::{Inputs, Outputs};
 
-const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_axi_");
-
-cosim_core::agents::agents! {
-    pins Inputs, Outputs;
+cosim_core::declare! {
+    rtl "axi_lite_memory";
     reset rst_n low;
-    agent axi: AxiLiteManager on AXI;
-    unreachable "axi outstanding": |at, _| (at[1] > 1 - at[0])
-        .then_some("the memory holds two writes and one read");
-    unreachable "axi responses": |at, _| (at[1] == 1).then_some("the memory has no SLVERR");
-    block AxiLiteMemory = "axi_lite_memory": "memory behind AXI4-Lite", Scoreboard;
+    agent axi: AxiLiteManager on "s_axi_"
+        unless "outstanding" |at, _| (at[1] > 1 - at[0])
+            .then_some("the memory holds two writes and one read")
+        unless "responses" |at, _| (at[1] == 1).then_some("the memory has no SLVERR");
+    scoreboard Scoreboard;
+    transactions;
+    block AxiLiteMemory = "axi_lite_memory": "memory behind AXI4-Lite";
 }
 
 /// Bytes of the memory.

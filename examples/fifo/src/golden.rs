@@ -2,6 +2,7 @@
 
 use crate::rtl::{Bits1, Bits8, Inputs, Outputs};
 use crate::{DEPTH, Pop, Push};
+use cosim_core::channels::{SinkItem as _, SourceItem as _};
 use cosim_core::harness::{self, Block, Parameters, Rule, RuleSet};
 use std::collections::VecDeque;
 

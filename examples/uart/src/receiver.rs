@@ -1,12 +1,7 @@
 //! A UART receiver: its agent, and its scoreboard.
 
-#[allow(missing_docs, unsafe_code, clippy::all)]
-pub mod rtl {
-    //! Pins and models, generated from the RTL by the build script.
-    cosim_core::rtl!("uart_rx");
-}
-
-use cosim_core::agents::{Agent, Item, Items, Progress, Queue};
+use cosim_core::agent::{Agent, NoCoverage, Progress};
+use cosim_core::agents::{Item, Items, Queue};
 use cosim_core::harness::{self, CaseRng, Draw, Noise, Parameters, Percent, Violation};
 use cosim_core::value::Uint;
 use cosim_core::verilated::{Pin, Pins};
@@ -53,6 +48,7 @@ pub struct UartDriver<'a, I, O> {
 impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for UartDriver<'a, I, O> {
     type Pins = Pin<I>;
     type Traffic = Items<Frame>;
+    type Coverage = NoCoverage;
 
     fn new(line: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         Self { line, queue: Queue::new(traffic), frame: None, outputs: PhantomData }
@@ -79,11 +75,13 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for UartDriver<'a, I, O> {
     }
 }
 
-cosim_core::agents::agents! {
-    pins Inputs, Outputs;
+cosim_core::declare! {
+    rtl "uart_rx";
     reset rst high;
-    agent line: UartDriver on Pin::of("", "rxd");
-    block UartRx = "uart_rx": "a UART receiver", Scoreboard;
+    agent line: UartDriver on rxd;
+    scoreboard Scoreboard;
+    transactions;
+    block UartRx = "uart_rx": "a UART receiver";
 }
 
 /// Reads the line on its own, in the middle of each bit, and compares the bytes.

@@ -1,13 +1,11 @@
 //! A timer behind a register bus: a model of its registers.
 
-#[allow(missing_docs, unsafe_code, clippy::all)]
-pub mod rtl {
-    //! Pins and models, generated from the RTL by the build script.
-    cosim_core::rtl!("timer");
-}
-
+use cosim_core::agent::{CasePlan, DrawnTraffic as _};
 use cosim_core::agents;
-use cosim_core::agents::memory_port::{MemoryPortManager, MemoryPortMonitor, MemoryPortPins};
+use cosim_core::agents::memory_port::{
+    MemoryPortManager, MemoryPortMonitor, MemoryPortOperationKind, MemoryPortPins,
+    MemoryPortTraffic,
+};
 use cosim_core::harness::{self, CaseRng, Draw, Parameters, Violation};
 use cosim_core::value::Uint;
 use rtl::{Inputs, Outputs};
@@ -15,29 +13,30 @@ use rtl::{Inputs, Outputs};
 /// The bus: `cs`, `we`, `address`, `write_data` and `read_data`, which is there in the same cycle.
 const BUS: MemoryPortPins<Inputs, Outputs> = MemoryPortPins::of("").with_latency(0);
 
-cosim_core::agents::agents! {
-    pins Inputs, Outputs;
+cosim_core::declare! {
+    rtl "timer";
     reset rst high;
     weights {
         /// Largest limit of the timer, so that it expires.
         most: Uint<16> = 20,
     }
-    agent bus: MemoryPortManager on BUS, drawn by draw;
-    block Timer = "timer": "a timer behind a register bus", Scoreboard;
+    agent bus: MemoryPortManager on BUS drawn by draw;
+    scoreboard Scoreboard;
+    transactions;
+    block Timer = "timer": "a timer behind a register bus";
 }
 
 /// Random accesses, with small limits.
 fn draw(
     weights: &Weights,
     _: &Parameters,
-    accesses: u32,
+    operations: u32,
     rng: &mut CaseRng,
-) -> agents::memory_port::MemoryPortTraffic {
-    use agents::memory_port::MemoryPortOperationKind::Write;
-    let mut traffic: agents::memory_port::MemoryPortTraffic =
-        agents::AgentTraffic::draw(&weights.bus, &BUS, accesses, weights.reset, rng);
+) -> MemoryPortTraffic {
+    let plan = CasePlan { operations, reset: weights.reset, rng: &mut *rng };
+    let mut traffic = MemoryPortTraffic::draw(&weights.bus, &BUS, plan);
     for operation in &mut traffic.operations {
-        if let Write { address, data, .. } = &mut operation.access
+        if let MemoryPortOperationKind::Write { address, data, .. } = &mut operation.access
             && address.get() == 1
         {
             *data = agents::Wide::new(rng.bits::<16>().get() % (weights.most.get() + 1));

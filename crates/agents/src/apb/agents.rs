@@ -1,11 +1,12 @@
 //! The manager and the subordinate of APB.
 
 use super::{ApbAccess, ApbOperation, ApbPins, ApbSubordinateTraffic, ApbTraffic};
-use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
+use crate::interface::{interface_of, subordinate};
 use crate::lanes;
 use crate::ports::DriveOptional;
 use crate::target::{Memory, Response, Target};
+use cosim_harness::agent::{Agent, Counts, Progress};
 use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
 use std::slice::Iter;

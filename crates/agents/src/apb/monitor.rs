@@ -1,7 +1,7 @@
 //! The rules of APB, and the coverage of an interface.
 
 use super::ApbPins;
-use crate::agent::Interface;
+use crate::interface::Interface;
 use crate::memory_check::MemoryCheck;
 use crate::names::broken;
 use crate::transfer::transfer;

@@ -1,7 +1,7 @@
 //! The coverage of an AXI4 or AXI4-Lite interface.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::agent::Interface;
+use crate::interface::Interface;
 use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, STALL};
 use cosim_harness::harness::{Covergroup, Transfer, class};

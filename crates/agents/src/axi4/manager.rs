@@ -1,9 +1,10 @@
 //! The manager: it starts operations and takes their responses.
 
 use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic};
-use crate::agent::{Agent, AgentTraffic, Counts, Progress, interface_of};
+use crate::interface::interface_of;
 use crate::ports::DriveOptional;
 use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::agent::{Agent, Counts, Progress};
 use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
 use std::collections::VecDeque;
@@ -174,10 +175,7 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
     }
 }
 
-impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'a, M, S, WORDS>
-where
-    Axi4Traffic<WORDS>: AgentTraffic<Axi4Pins<M, S, WORDS>>,
-{
+impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'a, M, S, WORDS> {
     type Pins = Axi4Pins<M, S, WORDS>;
     type Traffic = Axi4Traffic<WORDS>;
 

@@ -1,13 +1,15 @@
 //! The subordinate: it answers a manager DUT from a target.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::agent::{Agent, AgentTraffic, AgentWeights, CasePlan, Counts, Progress, subordinate};
 use crate::channel::{Errors, Readiness, ReadyWeights, next_delay};
+use crate::interface::subordinate;
 use crate::operations::{delays, longest};
 use crate::ports::DriveOptional;
-use crate::scenarios::Pace;
 use crate::target::{Access, Memory, Response, Target};
 use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::agent::{
+    Agent, AgentTraffic, AgentWeights, CasePlan, Counts, DrawnTraffic, Pace, Progress,
+};
 use cosim_harness::channels::{Sink, SourceWeights};
 use cosim_harness::harness::{Draw, Noise, Percent, Traffic};
 use cosim_harness::value::Uint;
@@ -362,12 +364,20 @@ subordinate! {
     )
 }
 
-impl<M: Pins, S: Pins, const WORDS: usize> AgentTraffic<Axi4Pins<M, S, WORDS>>
+impl AgentTraffic for Axi4SubordinateTraffic {
+    fn longest_delay(&self) -> u64 {
+        let readies = [&self.awready, &self.wready, &self.arready];
+        let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
+        stalls + longest(&self.write_delays).max(longest(&self.read_delays))
+    }
+}
+
+impl<M: Pins, S: Pins, const WORDS: usize> DrawnTraffic<Axi4Pins<M, S, WORDS>>
     for Axi4SubordinateTraffic
 {
     type Weights = Axi4SubordinateWeights;
 
-    fn of_plan(weights: &Self::Weights, pins: &Axi4Pins<M, S, WORDS>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &Axi4Pins<M, S, WORDS>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, rng, .. } = plan;
         let is_lite = Axi4Pins::<M, S, WORDS>::IS_LITE;
         let beats = if is_lite { 1 } else { 4 };
@@ -381,11 +391,5 @@ impl<M: Pins, S: Pins, const WORDS: usize> AgentTraffic<Axi4Pins<M, S, WORDS>>
             read_errors: Errors::draw(pins.rresp.is_none(), weights.errors, operations, rng),
             interleave: !is_lite && rng.chance(weights.interleave),
         }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        let readies = [&self.awready, &self.wready, &self.arready];
-        let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
-        stalls + longest(&self.write_delays).max(longest(&self.read_delays))
     }
 }

@@ -1,11 +1,10 @@
 //! The operations of an AXI4 manager, and how they are drawn.
 
 use super::{Axi4Address, Axi4Burst, Axi4Pins};
-use crate::agent::{AgentTraffic, AgentWeights, CasePlan};
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
 use crate::operations::{check_resets, longest_delay, operation, wrong};
-use crate::scenarios::Pace;
 use crate::wide::{Lanes, Wide};
+use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -270,10 +269,16 @@ impl AgentWeights for Axi4Weights {
     }
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4Traffic {
+impl<const WORDS: usize> AgentTraffic for Axi4Traffic<WORDS> {
+    fn longest_delay(&self) -> u64 {
+        self.delay()
+    }
+}
+
+impl<M: Pins, S: Pins> DrawnTraffic<Axi4Pins<M, S>> for Axi4Traffic {
     type Weights = Axi4Weights;
 
-    fn of_plan(weights: &Self::Weights, pins: &Axi4Pins<M, S>, plan: CasePlan<'_>) -> Self {
+    fn draw(weights: &Self::Weights, pins: &Axi4Pins<M, S>, plan: CasePlan<'_>) -> Self {
         let CasePlan { operations, reset, rng } = plan;
         let mut pool = AddressPool::new(&weights.addresses, pins.address().addr.width());
         let operations: Vec<_> =
@@ -281,10 +286,6 @@ impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4Traffic {
         let beats = operations.iter().map(Axi4Operation::beats).sum();
         let bready = weights.ready.draw(operations.len() as u32, rng);
         Axi4Traffic { operations, bready, rready: weights.ready.draw(beats, rng) }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.delay()
     }
 }
 

@@ -66,8 +66,11 @@ fn wrong_fields_are_refused() {
 #[test]
 fn drawn_traffic_is_legal_and_uses_every_field() {
     let weights = FieldWeights::default();
-    let traffic: FieldTraffic<Fields> =
-        crate::AgentTraffic::draw(&weights, &PORT, 40, Percent::new(5), &mut rng(1));
+    let traffic: FieldTraffic<Fields> = DrawnTraffic::draw(
+        &weights,
+        &PORT,
+        CasePlan { operations: 40, reset: Percent::new(5), rng: &mut rng(1) },
+    );
     assert_eq!((traffic.check(), traffic.steps.len()), (Ok(()), 160));
     for (name, _) in Fields::FIELDS {
         let has = |step: &&FieldStep| step.fields.iter().any(|known| known.field == *name);

@@ -4,10 +4,11 @@ use super::{
     MemoryPortOperation, MemoryPortOperationKind, MemoryPortPins, MemoryPortSubordinateTraffic,
     MemoryPortTraffic,
 };
-use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
+use crate::interface::{interface_of, subordinate};
 use crate::ports::DriveOptional;
 use crate::target::{Access, Memory, Target};
 use crate::wide::{Data, Lanes, Wide, check_bus};
+use cosim_harness::agent::{Agent, Counts, Progress};
 use cosim_harness::harness::{Noise, Reset};
 use std::collections::VecDeque;
 use std::marker::PhantomData;

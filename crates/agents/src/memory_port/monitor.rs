@@ -1,7 +1,7 @@
 //! The rules of a memory port, and its coverage.
 
 use super::MemoryPortPins;
-use crate::agent::Interface;
+use crate::interface::Interface;
 use crate::memory_check::MemoryCheck;
 use crate::names::broken;
 use crate::transfer::transfer;

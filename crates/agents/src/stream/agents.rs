@@ -1,9 +1,10 @@
 //! The transmitter and the receiver of a stream.
 
 use super::{StreamBeat, StreamPins, StreamSinkTraffic, StreamTraffic};
-use crate::agent::{Agent, Counts, Progress, interface_of};
+use crate::interface::interface_of;
 use crate::ports::DriveOptional;
 use crate::wide::{Wide, check_bus};
+use cosim_harness::agent::{Agent, Counts, Progress};
 use cosim_harness::channels::{Sink, Source};
 use cosim_harness::harness::{Noise, Reset};
 use verilated::Pins;

@@ -1,7 +1,7 @@
 //! The rules of AXI4-Stream, and the coverage of a stream.
 
 use super::{StreamBeat, StreamPins, all};
-use crate::agent::Interface;
+use crate::interface::Interface;
 use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, GAP, STALL};
 use cosim_harness::channels::{Monitor, Protocol};

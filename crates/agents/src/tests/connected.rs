@@ -2,7 +2,6 @@
 //! them.
 
 use super::*;
-use crate::agent::{Agent, AgentTraffic, AgentWeights};
 use crate::apb::{ApbManager, ApbSubordinate, ApbTransfer};
 use crate::axi_lite::{
     AxiLiteAccess, AxiLiteManager, AxiLiteSubordinate, AxiLiteTraffic, AxiLiteWeights, AxiResponse,
@@ -11,13 +10,9 @@ use crate::axi4::{
     Axi4Access, Axi4Address, Axi4Manager, Axi4Operation, Axi4Subordinate, Axi4SubordinateTraffic,
     Axi4Traffic, Axi4Weights,
 };
-use crate::handshake::{HandshakePins, HandshakeTraffic, HandshakeWeights};
-use crate::inputs::{InputTraffic, InputWeights};
-use crate::interrupt::{InterruptSink, InterruptSource, InterruptTraffic};
 use crate::memory_check::MemoryCheck;
 use crate::memory_port::{MemoryPortManager, MemoryPortSubordinate};
 use crate::operations::BusAccess;
-use crate::scenarios::default_scenarios;
 use crate::stream::{StreamBeat, StreamSink, StreamSource, StreamTraffic, StreamWeights};
 use crate::target::{Access, Response, Target};
 use crate::testing::{full_speed, rng, runs_with_any_outputs};
@@ -25,6 +20,8 @@ use crate::wishbone::{
     WishboneManager, WishboneSubordinate, WishboneSubordinateTraffic, WishboneTermination,
     WishboneTransfer, WishboneWeights,
 };
+use cosim_harness::agent::{Agent, AgentWeights, CasePlan, DrawnTraffic};
+use cosim_harness::declared::{ScenarioPlan, paced_scenarios};
 use cosim_harness::harness::{Noise, Percent, ResetTimer, Traffic};
 use cosim_harness::value::Uint;
 use serde::Serialize;
@@ -116,15 +113,17 @@ fn connect<'a, M: Pins, S: Pins, A: Agent<'a, M, S>, B: Agent<'a, S, M, Pins = A
 }
 
 /// Checks that each default scenario draws legal traffic for an agent.
-fn scenarios_draw_legal_traffic<P, A: AgentTraffic<P>>(
+fn scenarios_draw_legal_traffic<P, A: DrawnTraffic<P>>(
     pins: &P,
     seed: u64,
     weights: &A::Weights,
     reset: Percent,
 ) {
     let rng = &mut rng(seed);
-    for scenario in default_scenarios(true, false, 1, |pace, _, _| weights.clone().paced(pace)) {
-        let traffic = A::draw(&scenario.weights, pins, 60, reset, rng);
+    let plan = ScenarioPlan { own: None, has_agents: true, slowness: 1 };
+    for scenario in paced_scenarios(plan, [true, false], |pace, _, _| weights.clone().paced(pace)) {
+        let plan = CasePlan { operations: 60, reset, rng: &mut *rng };
+        let traffic = A::draw(&scenario.weights, pins, plan);
         assert_eq!(traffic.check(), Ok(()), "{}", scenario.name);
     }
 }
@@ -132,18 +131,19 @@ fn scenarios_draw_legal_traffic<P, A: AgentTraffic<P>>(
 /// Draws a traffic for both sides, and checks that it is legal and survives JSON.
 fn drawn<P, A, B>(pins: &P, seed: u64, weights: &A::Weights, reset: u64) -> (A, B)
 where
-    A: AgentTraffic<P> + Serialize + DeserializeOwned,
-    B: AgentTraffic<P>,
+    A: DrawnTraffic<P> + Serialize + DeserializeOwned,
+    B: DrawnTraffic<P>,
 {
     let reset = Percent::new(reset);
     scenarios_draw_legal_traffic::<P, A>(pins, seed, weights, reset);
     scenarios_draw_legal_traffic::<P, B>(pins, seed, &B::Weights::default(), reset);
     let rng = &mut rng(seed);
-    let traffic = A::draw(weights, pins, 60, reset, rng);
+    let plan = CasePlan { operations: 60, reset, rng: &mut *rng };
+    let traffic = A::draw(weights, pins, plan);
     assert_eq!(traffic.check(), Ok(()));
     let text = serde_json::to_string(&traffic).unwrap();
     assert_eq!(serde_json::from_str::<A>(&text).unwrap(), traffic);
-    (traffic, B::draw(&B::Weights::default(), pins, 60, reset, rng))
+    (traffic, B::draw(&B::Weights::default(), pins, CasePlan { operations: 60, reset, rng }))
 }
 
 /// Fails each write, and each read in another way.
@@ -550,71 +550,4 @@ mod stream {
         let traffic = StreamTraffic { beats: vec![Offer { item, ..Offer::default() }] };
         assert_eq!(traffic.check().unwrap_err().path, "beats[0].item.strb");
     }
-}
-
-mod interrupt {
-    use super::super::interrupt::*;
-    use super::*;
-
-    agents!(InterruptSource, InterruptSink, [LEVEL, PULSE]);
-
-    #[test]
-    fn random_interrupts_are_raised_and_acknowledged() {
-        for seed in 0..100 {
-            let pins = if seed % 4 < 2 { LEVEL } else { PULSE };
-            let drawn: Drawn = drawn(&pins, seed, &Default::default(), reset_of(seed));
-            let (mut monitor, mut risen) = (InterruptMonitor::new(pins), Vec::new());
-            connect::<M, S, Manager<'_>, Subordinate<'_>>(pins, &drawn, |in_reset, m, s| {
-                risen.push(monitor.observe(in_reset, m, s)?);
-                Ok(())
-            });
-            monitor.finish().unwrap();
-            risen.retain(|lines| *lines > 0);
-            let expected: Vec<u64> = drawn.0.interrupts.iter().map(|one| one.lines.get()).collect();
-            if reset_of(seed) == 0 {
-                assert_eq!(risen, expected, "seed {seed}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_level_without_an_acknowledge_lasts_as_long_as_the_traffic_says() {
-        pins!(Open { other: 1 u8, });
-        const OPEN: InterruptPins<M, Open> = InterruptPins::of("", InterruptKind::Level);
-        let text = r#"{ "interrupts": [
-            { "lines": "0x1" }, { "lines": "0x1", "hold_cycles": 2 }
-        ] }"#;
-        let traffic = serde_json::from_str(text).unwrap();
-        let mut source = InterruptSource::<M, Open>::new(OPEN, &traffic);
-        let (mut noise, mut m, mut lines) = (Noise::new(0), M::default(), Vec::new());
-        while !source.is_idle() {
-            source.drive(false, &mut noise, &mut m);
-            lines.push(OPEN.irq.get(&m));
-            source.clock(false, &m, &Open::default());
-        }
-        assert_eq!(lines, [0, 1, 0, 1, 1, 1]);
-    }
-
-    #[test]
-    fn illegal_traffic_is_refused() {
-        let text = r#"{ "interrupts": [{ "lines": "0x0" }] }"#;
-        let traffic: InterruptTraffic = serde_json::from_str(text).unwrap();
-        assert_eq!(traffic.check().unwrap_err().path, "interrupts[0].lines");
-    }
-}
-
-#[test]
-fn default_scenarios_of_channels_and_inputs_draw_legal_traffic() {
-    const PIN: Pin<super::apb::M> = Pin::of("", "pwdata");
-    const CHANNEL: HandshakePins<super::apb::M, super::apb::S> = HandshakePins {
-        valid: Pin::of("", "psel"),
-        is_valid_low: false,
-        ready: Some(Pin::of("", "pready")),
-        is_ready_low: false,
-        payload: &[PIN],
-    };
-    let reset = Percent::new(3);
-    let source = HandshakeWeights::default();
-    scenarios_draw_legal_traffic::<_, HandshakeTraffic>(&CHANNEL, 1, &source, reset);
-    scenarios_draw_legal_traffic::<_, InputTraffic>(&PIN, 1, &InputWeights::default(), reset);
 }

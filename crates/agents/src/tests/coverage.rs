@@ -1,7 +1,7 @@
 //! Which bins a cycle hits, and what reports show.
 
-use super::{apb, axi_lite, axi4, cycle, hits, interrupt, memory_port, stream, wishbone};
-use crate::agent::Interface;
+use super::{apb, axi_lite, axi4, cycle, hits, memory_port, stream, wishbone};
+use crate::interface::Interface;
 use verilated::Pins;
 
 const AXI4: &str = "awsize=4 arsize=4 awburst=1 arburst=1";
@@ -117,15 +117,6 @@ fn a_stream_covers_gap_stall_and_length() {
     );
 }
 
-#[test]
-fn interrupts_cover_rises() {
-    check(
-        interrupt::LEVEL,
-        "",
-        &[("irq=1", "rises one none"), ("irq=1", ""), ("irq=7", "rises several some")],
-    );
-}
-
 /// What reports show of a cycle: each channel with an item, and whether it is taken.
 fn shown<M: Pins, S: Pins>(pins: impl Interface<M, S>, names: &str, defaults: &str) -> String {
     let (_, m, s) = cycle(names, defaults);
@@ -160,7 +151,6 @@ fn reports_show_items_in_words() {
             shown(stream::PINS, "tvalid tdata=31 tkeep=511 tstrb=511 tid=2 tlast", ""),
             "tvalid: data 0x1f keep 0x1ff id 0x2 last waits",
         ),
-        (shown(interrupt::LEVEL, "irq=5 irq_ack=1", ""), "irq: lines 0x5, acknowledged 0x1"),
     ];
     for (shown, expected) in cases {
         assert_eq!(shown, expected);

@@ -1,11 +1,10 @@
 //! The tables of the pages of the agents name what the code has: ports, weights and checks.
 
 use super::*;
-use crate::handshake::HandshakeWeights;
-use crate::interrupt::{InterruptSinkWeights, InterruptWeights};
+use crate::memory_port::MemoryPortWeights;
 use crate::ports::PortRule;
 use crate::stream::{StreamSinkWeights, StreamWeights};
-use crate::{AddressWeights, InputWeights, ReadyWeights};
+use crate::{AddressWeights, ReadyWeights};
 use cosim_harness::channels::{SinkWeights, SourceWeights};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -67,27 +66,17 @@ fn pages_of_buses_name_the_ports_weights_and_checks_of_the_code() {
 
 #[test]
 fn other_pages_name_the_ports_weights_and_checks_of_the_code() {
-    type Interrupt = InterruptMonitor<interrupt::M, interrupt::S>;
-    let sink = weights::<StreamSinkWeights>();
     assert_page(
         "stream.md",
         crate::stream::PORTS,
-        &[weights::<StreamWeights>(), sink.clone()],
+        &[weights::<StreamWeights>(), weights::<StreamSinkWeights>()],
         &[StreamMonitor::<stream::M, stream::S>::CHECKS],
     );
-    assert_page(
-        "interrupt.md",
-        &[],
-        &[weights::<InterruptWeights>(), weights::<InterruptSinkWeights>()],
-        &[Interrupt::DRIVER_CHECKS, Interrupt::RECEIVER_CHECKS],
-    );
-    assert_page("handshake.md", &[], &[weights::<HandshakeWeights>(), sink], &[]);
     let shared = [
         weights::<SourceWeights>(),
         weights::<SinkWeights>(),
         weights::<AddressWeights>(),
         weights::<ReadyWeights>(),
-        weights::<InputWeights>(),
     ];
     assert_page("README.md", &[], &shared, &[]);
 }
@@ -95,10 +84,11 @@ fn other_pages_name_the_ports_weights_and_checks_of_the_code() {
 #[test]
 fn a_name_that_a_page_lacks_or_invents_is_found() {
     let page = |checks: &[&'static str]| {
-        let weights = [weights::<HandshakeWeights>()];
-        assert_page("handshake.md", &[], &weights, &[checks]);
+        let weights = [weights::<MemoryPortWeights>()];
+        type Checks = MemoryPortMonitor<memory_port::M, memory_port::S>;
+        let own = [Checks::MANAGER_CHECKS, Checks::SUBORDINATE_CHECKS, checks];
+        assert_page("memory_port.md", crate::memory_port::PORTS, &weights, &own);
     };
-    assert!(std::panic::catch_unwind(|| page(&["ready"])).is_ok());
-    assert!(std::panic::catch_unwind(|| page(&["ready", "more"])).is_err());
-    assert!(std::panic::catch_unwind(|| page(&[])).is_err());
+    assert!(std::panic::catch_unwind(|| page(&[])).is_ok());
+    assert!(std::panic::catch_unwind(|| page(&["more"])).is_err());
 }

@@ -1,8 +1,8 @@
 //! Each rule of each monitor fires, and legal cycles pass.
 
 use super::{
-    ApbMonitor, Axi4Monitor, AxiLiteMonitor, InterruptMonitor, MemoryPortMonitor, StreamMonitor,
-    WishboneMonitor, apb, axi_lite, axi4, broken, interrupt, memory_port, stream, wishbone,
+    ApbMonitor, Axi4Monitor, AxiLiteMonitor, MemoryPortMonitor, StreamMonitor, WishboneMonitor,
+    apb, axi_lite, axi4, broken, memory_port, stream, wishbone,
 };
 use std::collections::BTreeSet;
 
@@ -335,36 +335,6 @@ fn stream_rules() {
              tvalid tdata=2|tvalid tdata=2 tready|",
             // A reset ends an offer.
             "tvalid tdata=2|reset tvalid tdata=2|reset",
-        ],
-    }
-    .check();
-}
-
-#[test]
-fn interrupt_rules() {
-    type Monitor = InterruptMonitor<interrupt::M, interrupt::S>;
-    let pulse = |cycles: &str| broken(Monitor::new(interrupt::PULSE), cycles, "");
-    for cycles in ["irq=1|irq=1", "irq=1|irq=3"] {
-        assert_eq!(pulse(cycles).as_deref(), Some(Monitor::PULSE_LENGTH), "{cycles}");
-    }
-    assert_eq!(pulse("irq=1|irq=2|irq=1 irq_ack=3|"), None);
-    let level = [Monitor::DRIVER_CHECKS, Monitor::RECEIVER_CHECKS].concat();
-    Table {
-        broken: |cycles| broken(Monitor::new(interrupt::LEVEL), cycles, ""),
-        checks: level.into_iter().filter(|check| *check != Monitor::PULSE_LENGTH).collect(),
-        cases: owned(&[
-            ("irq=3|irq=2", "withdrawn"),
-            ("irq=3 irq_ack=2|irq=2", "withdrawn"),
-            ("irq=1 irq_ack=2", "ack-without-line"),
-            ("irq=1", "pending"),
-            ("reset|reset irq=1", "high-in-reset"),
-        ]),
-        prefix: "interrupt-",
-        legal: &[
-            // The line falls after its acknowledge, in its cycle, or with a reset.
-            "irq=1|irq=1 irq_ack=1|",
-            "irq=3|irq=2 irq_ack=1|irq=2 irq_ack=2|",
-            "irq=1|reset irq=1|reset|",
         ],
     }
     .check();

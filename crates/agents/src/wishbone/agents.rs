@@ -4,11 +4,12 @@ use super::{
     WishboneAccess, WishboneOperation, WishbonePins, WishboneSubordinateTraffic,
     WishboneTermination, WishboneTraffic,
 };
-use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
+use crate::interface::{interface_of, subordinate};
 use crate::lanes;
 use crate::ports::DriveOptional;
 use crate::target::{Memory, Target};
+use cosim_harness::agent::{Agent, Counts, Progress};
 use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;

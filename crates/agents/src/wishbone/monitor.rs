@@ -1,7 +1,7 @@
 //! The rules of Wishbone B4, and the coverage of an interface.
 
 use super::{WishbonePins, WishboneTermination};
-use crate::agent::Interface;
+use crate::interface::Interface;
 use crate::memory_check::MemoryCheck;
 use crate::names::broken;
 use crate::transfer::transfer;

@@ -2,13 +2,8 @@
 
 use super::texts::clock_of;
 use crate::agents::{Interface, Interfaces, MemoryKind, Protocol};
-use crate::channels::{Channel, Channels, Handshake};
 use crate::names::{Ident, Scope, Text, Word};
 use serde::Serialize;
-use verilated_build::Port;
-
-/// Inputs without a protocol that get an agent; more are held at 0.
-const MOST_INPUTS: usize = 32;
 
 /// An agent.
 #[derive(Debug, Clone, Serialize)]
@@ -30,6 +25,8 @@ struct AgentText {
     /// What follows the pattern, and the call.
     argument: &'static str,
     more: &'static str,
+    /// Whether a constant says where its ports are.
+    is_explicit: bool,
     /// Whether the module starts the transfers.
     is_manager: bool,
     /// The function of the reference memory, if the module may be one.
@@ -40,29 +37,6 @@ struct AgentText {
     /// Whether the payload of each channel has words.
     has_channels: bool,
     /// The clock of a module with several.
-    clock: Option<Ident>,
-}
-
-/// A channel beside the interfaces.
-#[derive(Debug, Clone, Serialize)]
-struct HandshakeText {
-    name: Word,
-    field: Ident,
-    constant: Ident,
-    is_source: bool,
-    valid: Text,
-    is_valid_low: bool,
-    ready: Option<Text>,
-    is_ready_low: bool,
-    payload: Vec<Text>,
-    clock: Option<Ident>,
-}
-
-/// An input without a protocol.
-#[derive(Debug, Clone, Serialize)]
-struct InputText {
-    field: Ident,
-    name: Text,
     clock: Option<Ident>,
 }
 
@@ -77,13 +51,6 @@ pub struct Agents {
     /// manager are outputs.
     checks: Vec<(&'static str, &'static str, bool)>,
     memories: Vec<Ident>,
-    handshakes: Vec<HandshakeText>,
-    inputs: Vec<InputText>,
-    /// Inputs that nothing drives.
-    tied: Vec<Ident>,
-    /// Outputs of interfaces and channels.
-    outputs: Vec<Word>,
-    has_all_outputs: bool,
     has_naming: bool,
     /// Whether responses are those of the module, and not passed on from behind it.
     has_responses: bool,
@@ -92,31 +59,14 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// The inputs that nothing drives.
-    pub fn tied(&self) -> Vec<String> {
-        self.tied.iter().map(ToString::to_string).collect()
-    }
-
-    /// The agents of these interfaces. `others` has the channels and the ports beside them, and
-    /// `clocks` the clocks of a module with several.
-    pub fn new(
-        interfaces: &Interfaces,
-        others: &Channels,
-        outputs: &[Port],
-        clocks: &[String],
-    ) -> Self {
-        // Fields of the structs that the declaration generates.
-        let reserved =
-            ["noise", "reset", "idle", "counts", "progress_timeout", "raw_cycles_per_packet"];
-        let (mut fields, mut constants) = (Scope::default(), Scope::of_types());
-        for name in reserved {
-            fields.unique(Ident::field(name));
-        }
+    /// The agents of these interfaces. `clocks` are those of a module with several, and `fields` the
+    /// names of channels and agents.
+    pub fn new(interfaces: &Interfaces, clocks: &[String], fields: &mut Scope) -> Self {
         let mut memories: Vec<(Option<MemoryKind>, Ident)> = Vec::new();
         let mut ports = Vec::new();
         let mut agents = Vec::new();
         for interface in &interfaces.interfaces {
-            let mut text = agent(interface, clocks, &mut fields, &mut constants);
+            let mut text = agent(interface, clocks, fields);
             if text.memory.is_some() {
                 let key = interface.memory();
                 let known = memories.iter().position(|(other, _)| key.is_some() && *other == key);
@@ -143,8 +93,8 @@ impl Agents {
                 monitors.push((text.module, text.monitor));
             }
             let place = declared.iter().position(|(module, _)| *module == text.module);
-            let names = [text.agent, text.pins].into_iter().chain(text.mode());
-            for name in names {
+            let own = [text.pins].into_iter().chain(text.mode()).filter(|_| text.is_explicit);
+            for name in [text.agent].into_iter().chain(own) {
                 if let Some((_, list)) = place.and_then(|place| declared.get_mut(place))
                     && !list.contains(&name)
                 {
@@ -156,41 +106,6 @@ impl Agents {
                 checks.push(list);
             }
         }
-        let (channels, left): (Vec<&Channel>, Vec<&Channel>) =
-            others.channels.iter().partition(|channel| is_simple(channel, others, outputs));
-        let handshakes: Vec<_> =
-            channels.iter().map(|of| handshake(of, clocks, &mut fields, &mut constants)).collect();
-        // A part of a channel that no agent drives is silent.
-        let mut tied: Vec<&str> = Vec::new();
-        for channel in &left {
-            let handshakes = [Some(&channel.valid), channel.ready.as_ref()];
-            tied.extend(handshakes.into_iter().flatten().map(|pin| pin.port.as_str()));
-            tied.extend(channel.payload.iter().map(|(_, port)| port.name.as_str()));
-        }
-        tied.retain(|name| !outputs.iter().any(|port| port.name == *name));
-        let is_near = |port: &Port| {
-            let name = port.name.to_ascii_lowercase();
-            let begins = |of: &Interface| {
-                let pattern = of.pattern.to_ascii_lowercase();
-                let stem = pattern.trim_matches(['*', '_']);
-                !stem.is_empty()
-                    && (name.starts_with(&format!("{stem}_"))
-                        || name.ends_with(&format!("_{stem}")))
-            };
-            interfaces.interfaces.iter().any(begins)
-        };
-        let mut inputs = Vec::new();
-        for port in &others.other_inputs {
-            if is_near(port) || inputs.len() == MOST_INPUTS {
-                tied.push(&port.name);
-            } else {
-                let field = fields.unique(Ident::field(&port.name));
-                let clock = clock_of(&port.name, true, clocks);
-                inputs.push(InputText { field, name: Text::new(&port.name), clock });
-            }
-        }
-        let of_channels = |name: &str| !others.other_outputs.iter().any(|port| port.name == name);
-        let own = outputs.iter().filter(|port| of_channels(&port.name));
         let is_of = |module: &str| agents.iter().any(|of| of.module == module);
         let is_bridge = agents.iter().any(|of| of.is_manager && of.module != "stream");
         let has_axi = is_of("axi4") || is_of("axi_lite");
@@ -199,17 +114,12 @@ impl Agents {
             has_responses,
             has_axi_responses: has_responses && has_axi,
             has_wishbone_responses: has_responses && is_of("wishbone"),
-            has_all_outputs: others.other_outputs.is_empty(),
             has_naming: agents.iter().any(|of| of.has_channels),
-            outputs: own.map(|port| Word::new(&port.name)).collect(),
             memories: memories.into_iter().map(|(_, field)| field).collect(),
-            tied: tied.into_iter().map(Ident::field).collect(),
             agents,
             declared,
             monitors,
             checks,
-            handshakes,
-            inputs,
         }
     }
 }
@@ -221,12 +131,7 @@ impl AgentText {
     }
 }
 
-fn agent(
-    interface: &Interface,
-    clocks: &[String],
-    fields: &mut Scope,
-    constants: &mut Scope,
-) -> AgentText {
+fn agent(interface: &Interface, clocks: &[String], fields: &mut Scope) -> AgentText {
     let is_manager = interface.is_manager;
     let of = |subordinate, manager| if is_manager { manager } else { subordinate };
     let (module, pins, agent, monitor, memory) = match interface.protocol {
@@ -272,10 +177,12 @@ fn agent(
         _ => "",
     };
     let more = if interface.is_of_registers() && !is_manager { ".with_latency(0)" } else { "" };
+    let field = fields.unique(Ident::field(&interface.name));
     AgentText {
         name: Word::new(&interface.name),
-        field: fields.unique(Ident::field(&interface.name)),
-        constant: constants.unique(Ident::field(&interface.name.to_ascii_uppercase())),
+        constant: Ident::constant(&field),
+        field,
+        is_explicit: interface.reads.is_some() || !argument.is_empty() || !more.is_empty(),
         title: interface.protocol.title(),
         module,
         pins,
@@ -292,46 +199,5 @@ fn agent(
         port: 0,
         has_channels: matches!(interface.protocol, Protocol::Axi4 | Protocol::AxiLite),
         clock: clock_of(interface.pattern.trim_matches('*'), !is_manager, clocks),
-    }
-}
-
-/// Whether an agent can drive the channel: it has whole ports of its own.
-fn is_simple(channel: &Channel, others: &Channels, outputs: &[Port]) -> bool {
-    let uses = |name: &str| {
-        let count = |of: &Channel| {
-            let handshakes = [Some(&of.valid), of.ready.as_ref()];
-            let pins = handshakes.into_iter().flatten().map(|pin| pin.port.as_str());
-            pins.chain(of.payload.iter().map(|(_, port)| port.name.as_str()))
-                .filter(|own| *own == name)
-                .count()
-        };
-        others.channels.iter().map(count).sum::<usize>()
-    };
-    let is_output = |name: &str| outputs.iter().any(|port| port.name == name);
-    let is_alone = |pin: &Handshake| uses(&pin.port) == 1;
-    is_alone(&channel.valid)
-        && channel.ready.as_ref().is_none_or(is_alone)
-        && channel.payload.iter().all(|(_, port)| port.width <= 1024 && uses(&port.name) == 1)
-        && is_output(&channel.valid.port) != channel.is_source
-}
-
-fn handshake(
-    channel: &Channel,
-    clocks: &[String],
-    fields: &mut Scope,
-    constants: &mut Scope,
-) -> HandshakeText {
-    let name = channel.name.to_ascii_lowercase();
-    HandshakeText {
-        name: Word::new(&name),
-        field: fields.unique(Ident::field(&name)),
-        constant: constants.unique(Ident::field(&name.to_ascii_uppercase())),
-        is_source: channel.is_source,
-        valid: Text::new(&channel.valid.port),
-        is_valid_low: channel.valid.is_inverted,
-        ready: channel.ready.as_ref().map(|ready| Text::new(&ready.port)),
-        is_ready_low: channel.ready.as_ref().is_some_and(|ready| ready.is_inverted),
-        payload: channel.payload.iter().map(|(_, port)| Text::new(&port.name)).collect(),
-        clock: clock_of(&channel.name, channel.is_source, clocks),
     }
 }

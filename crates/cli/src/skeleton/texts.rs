@@ -150,6 +150,7 @@ impl ChannelText {
 #[derive(Debug, Serialize)]
 struct ParameterText {
     name: Text,
+    field: Word,
     default: u64,
     least: u64,
     most: u64,
@@ -296,8 +297,8 @@ struct ResetText {
 #[derive(Debug, Clone, Serialize)]
 struct ProfileText {
     name: Text,
-    /// Name, value and index of each parameter.
-    values: Vec<(Text, u64, usize)>,
+    /// Name, value and index of each parameter, and the name as a word.
+    values: Vec<(Text, u64, usize, Word)>,
 }
 
 /// Whether a parameter is one that the build script can set.
@@ -368,6 +369,8 @@ impl Skeleton {
                 channel_texts.iter().filter(move |channel| channel.is_source == is_source);
             of_side.cloned().collect::<Vec<_>>()
         };
+        let agents = (!interfaces.interfaces.is_empty())
+            .then(|| Agents::new(interfaces, &wrapping.clocks, &mut scopes.fields));
         let channel_outputs: Vec<Word> = ports
             .outputs
             .iter()
@@ -379,7 +382,8 @@ impl Skeleton {
         let block_parameters = numbers.iter().filter_map(|given| {
             let values = given.numbers()?;
             let (least, most) = (*values.iter().min()?, *values.iter().max()?);
-            Some(ParameterText { name: Text::new(&given.name), default: values[0], least, most })
+            let (name, field) = (Text::new(&given.name), Word::new(&given.name));
+            Some(ParameterText { name, field, default: values[0], least, most })
         });
         let has_types = !types.structs.is_empty() || !types.enums.is_empty();
         let identifier = Ident::field(&self.name.identifier());
@@ -412,18 +416,17 @@ impl Skeleton {
             cases: if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
             vectors: 1_u64 << vectors,
             first_bits: bits.max(1),
-            agents: (!interfaces.interfaces.is_empty())
-                .then(|| Agents::new(interfaces, others, &ports.outputs, &wrapping.clocks)),
+            agents,
             transactions: channels.is_some(),
             source_channels: of_side(true),
             sink_channels: of_side(false),
             channel_outputs,
-            held: others
-                .held()
+            held: interfaces
+                .held(others)
                 .into_iter()
                 .map(|(port, value)| (PortText::new(port), value))
                 .collect(),
-            varied: others.varied().into_iter().map(PortText::new).collect(),
+            varied: interfaces.varied(others).into_iter().map(PortText::new).collect(),
             other_outputs: texts(&others.other_outputs),
             structs: types.structs,
             enums: types.enums,
@@ -468,7 +471,7 @@ impl Skeleton {
         for (index, given) in numbers.iter().enumerate() {
             let values = given.numbers().unwrap_or_default();
             let is_varied = values.len() > 1;
-            let extend = |(name, set): &(String, Vec<(Text, u64, usize)>)| {
+            let extend = |(name, set): &(String, Vec<(Text, u64, usize, Word)>)| {
                 let with = |value: &u64| {
                     let (mut name, mut set) = (name.clone(), set.clone());
                     if is_varied {
@@ -476,14 +479,14 @@ impl Skeleton {
                         let of = given.name.to_ascii_lowercase().replace('_', "-");
                         name = format!("{name}{separator}{of}-{value}");
                     }
-                    set.push((Text::new(&given.name), *value, index));
+                    set.push((Text::new(&given.name), *value, index, Word::new(&given.name)));
                     (name, set)
                 };
                 values.iter().map(with).collect::<Vec<_>>()
             };
             all = all.iter().flat_map(extend).collect();
         }
-        let text = |(name, values): (String, Vec<(Text, u64, usize)>)| {
+        let text = |(name, values): (String, Vec<(Text, u64, usize, Word)>)| {
             let name = if name.is_empty() { "spec" } else { &name };
             ProfileText { name: Text::new(name), values }
         };

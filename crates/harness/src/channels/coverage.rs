@@ -56,13 +56,6 @@ pub fn cycles_index(cycles: u64) -> usize {
     }
 }
 
-/// Why the bin at a gap and a stall is unreachable, if `ready`, the name of the channel's ready, is
-/// empty.
-#[doc(hidden)]
-pub fn without_ready(ready: &str, at: &[usize]) -> Option<&'static str> {
-    (ready.is_empty() && at[1] > 0).then_some("the channel has no ready")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,33 +2,7 @@
 
 use crate::harness::{CaseRng, Draw, Noise};
 use crate::value::{Uint, WideUint};
-use verilated::{Bits, Field, Port};
-
-/// The number of 32-bit words of a field.
-#[doc(hidden)]
-pub const fn words(width: u32) -> usize {
-    if width > 64 { width.div_ceil(32) as usize } else { 0 }
-}
-
-/// Selects the type of a field by its width.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Width<const WIDTH: u32, const WORDS: usize, const IS_WIDE: bool>;
-
-/// The type of a field.
-#[doc(hidden)]
-pub trait FieldOf {
-    /// A number of this width.
-    type Value: FieldValue;
-}
-
-impl<const WIDTH: u32, const WORDS: usize> FieldOf for Width<WIDTH, WORDS, false> {
-    type Value = Uint<WIDTH>;
-}
-
-impl<const WIDTH: u32, const WORDS: usize> FieldOf for Width<WIDTH, WORDS, true> {
-    type Value = WideUint<WIDTH, WORDS>;
-}
+use verilated::{Bits, Field};
 
 /// The value of a field.
 pub trait FieldValue: Copy {
@@ -189,98 +163,38 @@ pub fn put_lanes<const LANES: u32>(port: &mut impl PortBits<Uint<LANES>>, lsb: u
     port.put(lsb, Uint::new(bits));
 }
 
-/// Bits of a port in a declaration.
+/// Drives a payload port of a source: noise, and the field of each lane with an item on offer. Lane
+/// n has the n-th part.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub struct PinUse {
-    /// The field of the port.
-    pub name: &'static str,
-    /// The first bit.
-    pub lsb: u32,
-    /// The number of bits; 0: as many as the port has.
-    pub width: u32,
-    /// Whether they are the whole port.
-    pub is_whole: bool,
-}
-
-impl PinUse {
-    /// The whole port.
-    pub const fn whole(name: &'static str, width: u32) -> Self {
-        Self { name, lsb: 0, width, is_whole: true }
-    }
-
-    /// A part of a port.
-    pub const fn part(name: &'static str, lsb: u32, width: u32) -> Self {
-        Self { name, lsb, width, is_whole: false }
-    }
-
-    /// Whether it is of a port. A `_` follows a keyword in the name of a field.
-    const fn is_of(&self, port: &Port) -> bool {
-        let (field, name) = (self.name.as_bytes(), port.name.as_bytes());
-        let mut same = 0;
-        while same < field.len() && same < name.len() && field[same] == name[same] {
-            same += 1;
+#[inline]
+pub fn put_port<F, P: PortBits<F> + DrivenPort>(
+    port: &mut P,
+    noise: &mut Noise,
+    width: u32,
+    fields: impl Iterator<Item = Option<F>>,
+) {
+    port.fill(noise);
+    for (lane, field) in (0..).zip(fields) {
+        if let Some(field) = field {
+            port.put(width * lane, field);
         }
-        let is_keyword = field.len() == name.len() + 1 && field[name.len()] == b'_';
-        same == name.len() && (field.len() == name.len() || is_keyword)
     }
 }
 
-/// Does not compile in a constant if a port differs from its bits in the declaration. With
-/// `is_complete`, every bit of every port is in the declaration.
-///
-/// # Panics
-/// With the name of the port.
+/// The same for a part of a port, which begins at `lsb`. Other bits stay.
 #[doc(hidden)]
-pub const fn check_pins(ports: &[Port], pins: &[&[PinUse]], is_complete: bool) {
-    let mut index = 0;
-    while index < ports.len() {
-        let (port, mut list, mut bits) = (&ports[index], 0, 0);
-        while list < pins.len() {
-            let mut pin = 0;
-            while pin < pins[list].len() {
-                bits += bits_of(port, &pins[list][pin]);
-                pin += 1;
-            }
-            list += 1;
-        }
-        if is_complete && bits == 0 {
-            fail(port.name, ": the declaration lacks this port");
-        }
-        if is_complete && bits > port.width {
-            fail(port.name, ": two places of the declaration drive this port");
-        }
-        if is_complete && bits < port.width {
-            fail(port.name, ": the declaration lacks some bits of this port");
-        }
-        index += 1;
-    }
-}
-
-/// The bits of a port that the declaration has here.
-const fn bits_of(port: &Port, pin: &PinUse) -> u32 {
-    if !pin.is_of(port) {
-        return 0;
-    }
-    let width = if pin.width == 0 { port.width } else { pin.width };
-    if pin.is_whole && width != port.width || pin.lsb + width > port.width {
-        fail(port.name, ": the port has another width than the declaration");
-    }
-    width
-}
-
-/// Panics with both texts.
-const fn fail(name: &str, text: &str) -> ! {
-    let mut bytes = [b' '; 256];
-    let (name, text) = (name.as_bytes(), text.as_bytes());
-    let mut index = 0;
-    while index < name.len() + text.len() && index < bytes.len() {
-        bytes[index] = if index < name.len() { name[index] } else { text[index - name.len()] };
-        index += 1;
-    }
-    match std::str::from_utf8(bytes.split_at(index).0) {
-        Ok(message) => panic!("{}", message),
-        Err(_) => panic!("a port differs from its declaration"),
+#[inline]
+pub fn put_part<F, P: PortBits<F> + DrivenPort + Copy>(
+    port: &mut P,
+    noise: &mut Noise,
+    [lsb, width]: [u32; 2],
+    fields: impl Iterator<Item = Option<F>>,
+) {
+    let mut idle = *port;
+    idle.fill(noise);
+    for (lane, field) in (0..).zip(fields) {
+        let lsb = lsb + width * lane;
+        port.put(lsb, field.unwrap_or_else(|| idle.read(lsb)));
     }
 }
 
@@ -308,45 +222,5 @@ mod tests {
         let mut copy = Bits::<2048, [u32; 64]>::default();
         copy.put(0, field);
         assert_eq!(copy, all);
-    }
-
-    const PORTS: [Port; 2] =
-        [Port { name: "type", width: 4, offset: 0 }, Port { name: "bus", width: 16, offset: 1 }];
-
-    /// The message of a declaration that does not compile.
-    fn refused(pins: &[PinUse]) -> Option<String> {
-        let result = std::panic::catch_unwind(|| check_pins(&PORTS, &[pins], true));
-        result.err().and_then(|message| {
-            message
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| message.downcast_ref::<String>().cloned())
-        })
-    }
-
-    #[test]
-    fn each_bit_of_each_input_is_in_the_declaration() {
-        const TYPE: PinUse = PinUse::whole("type_", 4);
-        assert_eq!(refused(&[TYPE, PinUse::whole("bus", 16)]), None);
-        assert_eq!(refused(&[TYPE, PinUse::part("bus", 8, 8), PinUse::part("bus", 0, 8)]), None);
-        assert_eq!(refused(&[TYPE, PinUse::whole("bus", 0)]), None);
-        for (pins, message) in [
-            (&[TYPE][..], "bus: the declaration lacks this port"),
-            (
-                &[TYPE, PinUse::part("bus", 8, 8)],
-                "bus: the declaration lacks some bits of this port",
-            ),
-            (
-                &[TYPE, PinUse::whole("bus", 8)],
-                "bus: the port has another width than the declaration",
-            ),
-            (&[TYPE, TYPE], "type: two places of the declaration drive this port"),
-            (
-                &[PinUse::part("type_", 1, 4)],
-                "type: the port has another width than the declaration",
-            ),
-        ] {
-            assert_eq!(refused(pins).as_deref(), Some(message));
-        }
     }
 }

@@ -1,11 +1,14 @@
 //! Inputs that belong to no channel: each holds a value for some cycles, then another one.
 
 use super::port::FieldValue;
-use crate::harness::{CaseRng, TrafficError};
+use crate::agent::AgentTraffic;
+use crate::harness::{CaseRng, Traffic, TrafficError};
 use crate::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 
 /// Settings of a case, unless its weights say otherwise.
 pub const SETTINGS: u64 = 8;
@@ -13,7 +16,15 @@ pub const SETTINGS: u64 = 8;
 pub const LONGEST_SETTING: u64 = 60;
 
 /// The values of these inputs.
-pub trait Settings: Copy {
+pub trait Settings:
+    Copy + Debug + Default + Eq + Send + Sync + Serialize + DeserializeOwned + JsonSchema
+{
+    /// The inputs of the block.
+    type Inputs;
+
+    /// Drives the inputs with these values.
+    fn put(&self, inputs: &mut Self::Inputs);
+
     /// Random values.
     fn any(rng: &mut CaseRng) -> Self;
 
@@ -50,17 +61,22 @@ pub fn draw<T: Settings>(count: Uint<6>, longest: Uint<12>, rng: &mut CaseRng) -
     (0..count).map(setting).collect()
 }
 
-/// Checks the settings of a traffic.
-///
-/// # Errors
-/// If one has no cycle.
-pub fn check<T>(settings: &[Setting<T>]) -> Result<(), TrafficError> {
-    match settings.iter().position(|setting| setting.cycles.get() == 0) {
-        Some(at) => Err(TrafficError {
-            path: format!("settings[{at}].cycles"),
-            message: "0; a setting lasts at least one cycle".to_owned(),
-        }),
-        None => Ok(()),
+impl<T: Settings> Traffic for Vec<Setting<T>> {
+    fn check(&self) -> Result<(), TrafficError> {
+        match self.iter().position(|setting| setting.cycles.get() == 0) {
+            Some(at) => Err(TrafficError {
+                path: format!("[{at}].cycles"),
+                message: "0; a setting lasts at least one cycle".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<T: Settings> AgentTraffic for Vec<Setting<T>> {
+    /// The time of all settings is part of the end of a case.
+    fn longest_delay(&self) -> u64 {
+        0
     }
 }
 
@@ -106,10 +122,14 @@ mod tests {
     use rand::SeedableRng;
     use std::collections::BTreeSet;
 
-    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     struct Pins([Uint<1>; 3], Uint<8>);
 
     impl Settings for Pins {
+        type Inputs = ();
+
+        fn put(&self, (): &mut ()) {}
+
         fn any(rng: &mut CaseRng) -> Self {
             Self([0; 3].map(|_| FieldValue::any(rng)), FieldValue::any(rng))
         }
@@ -148,6 +168,7 @@ mod tests {
         let mut none = SettingsOf::<u8>::new(&[]);
         none.clock();
         assert_eq!(none.inputs(), 0);
-        assert_eq!(check(&[setting('a', 0)]).unwrap_err().path, "settings[0].cycles");
+        let never = vec![Setting { cycles: Uint::new(0), inputs: Pins::default() }];
+        assert_eq!(never.check().unwrap_err().path, "[0].cycles");
     }
 }

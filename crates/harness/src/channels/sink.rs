@@ -1,6 +1,7 @@
 //! A sink: it takes items from a channel.
 
-use crate::harness::{Delays, longest};
+use crate::agent::AgentTraffic;
+use crate::harness::{Delays, Traffic, longest};
 use crate::value::Uint;
 
 /// Takes items, each after a stall: ready is low for that many cycles after the item before it.
@@ -62,10 +63,14 @@ impl<'a> Sink<'a> {
     pub fn taken(&self) -> u64 {
         self.taken
     }
+}
 
-    /// The longest stall in cycles.
-    pub fn longest_delay(stalls: &[Uint<12>]) -> u64 {
-        longest(stalls.iter().copied())
+/// The stalls of a sink.
+impl Traffic for Vec<Uint<12>> {}
+
+impl AgentTraffic for Vec<Uint<12>> {
+    fn longest_delay(&self) -> u64 {
+        longest(self.iter().copied())
     }
 }
 

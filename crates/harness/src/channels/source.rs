@@ -1,9 +1,13 @@
 //! A source: it offers items on a channel.
 
-use crate::harness::{Reset, TrafficError};
+use crate::agent::AgentTraffic;
+use crate::declared::check;
+use crate::harness::{Reset, Traffic, TrafficError};
 use crate::value::Uint;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 
 /// An item of a source, as a vector stores it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -112,47 +116,17 @@ impl<'a, T: Burst> Source<'a, T> {
         self.rest.len()
     }
 
-    /// The longest time in cycles that the source lets pass by itself: a gap, a pause and a reset.
-    pub fn longest_delay(offers: &[Offer<T>]) -> u64 {
-        let longest = |cycles: fn(&Offer<T>) -> u64| offers.iter().map(cycles).max().unwrap_or(0);
-        longest(|offer| offer.gap.get())
-            + longest(|offer| offer.item.pause())
-            + longest(|offer| offer.reset.as_ref().map_or(0, Reset::total))
-    }
-
-    /// Checks a list; `name` is its place in the traffic.
-    ///
-    /// # Errors
-    /// The first wrong entry.
-    pub fn check(name: &str, offers: &[Offer<T>]) -> Result<(), TrafficError> {
-        for (index, offer) in offers.iter().enumerate() {
-            let at = |field: &str, message: &str| TrafficError {
-                path: format!("{name}[{index}].{field}"),
-                message: message.to_owned(),
-            };
-            offer.item.check().map_err(|(field, message)| at(&format!("item.{field}"), message))?;
-            if offer.item.items() == 0 {
-                return Err(at("item", "has no items; expected at least one"));
-            }
-            if offer.reset.is_some_and(|reset| reset.cycles.get() == 0) {
-                return Err(at("reset.cycles", "0; a reset lasts at least one cycle"));
-            }
-        }
-        Ok(())
-    }
-
     /// The offer in words, for explanations.
-    pub fn in_flight(&self, channel: &str) -> Option<String> {
+    pub fn in_flight(&self) -> Option<String> {
         let entry = self.rest.first()?;
         let burst = match entry.item.items() {
             1 => String::new(),
             items => format!(" ({} of {items})", self.inside + 1),
         };
-        let state = match (self.rest.len(), self.gap) {
+        Some(match (self.rest.len(), self.gap) {
             (left, 0) => format!("offers an item{burst}, {} more to come", left - 1),
             (left, gap) => format!("idle for {gap} more cycles, {left} items to come"),
-        };
-        Some(format!("{channel}: {state}"))
+        })
     }
 }
 
@@ -237,32 +211,78 @@ impl<'a, T: Burst, const LANES: usize> Sources<'a, T, LANES> {
         self.0.iter().all(|source| source.left() == 0)
     }
 
-    /// As [`Source::longest_delay`], of all lanes.
-    pub fn longest_delay(offers: &impl Lanes<Entry = Offer<T>>) -> u64 {
-        offers.lists().iter().map(|list| Source::longest_delay(list)).max().unwrap_or(0)
+    /// As [`Source::in_flight`], for all lanes.
+    pub fn in_flight(&self) -> Vec<String> {
+        let words = |(lane, source): (usize, &Source<'a, T>)| match LANES {
+            1 => source.in_flight(),
+            _ => source.in_flight().map(|words| format!("lane {lane} {words}")),
+        };
+        self.0.iter().enumerate().filter_map(words).collect()
     }
+}
 
-    /// As [`Source::check`], for all lanes.
-    ///
-    /// # Errors
-    /// The first wrong entry.
-    pub fn check(name: &str, offers: &impl Lanes<Entry = Offer<T>>) -> Result<(), TrafficError> {
-        for (lane, list) in offers.lists().iter().enumerate() {
-            match LANES {
-                1 => Source::check(name, list)?,
-                _ => Source::check(&format!("{name}[{lane}]"), list)?,
+/// The longest time in cycles that a source lets pass by itself: a gap, a pause and a reset.
+pub fn longest_delay<T: Burst>(offers: &[Offer<T>]) -> u64 {
+    let longest = |cycles: fn(&Offer<T>) -> u64| offers.iter().map(cycles).max().unwrap_or(0);
+    longest(|offer| offer.gap.get())
+        + longest(|offer| offer.item.pause())
+        + longest(|offer| offer.reset.as_ref().map_or(0, Reset::total))
+}
+
+/// A traffic of this type, as vectors need it.
+pub trait Entry: Burst + Clone + Debug + Default + Eq + Send + Sync {}
+
+impl<T: Burst + Clone + Debug + Default + Eq + Send + Sync> Entry for T {}
+
+impl<T: Entry> Traffic for Vec<Offer<T>>
+where
+    Self: Serialize + DeserializeOwned + JsonSchema,
+{
+    fn check(&self) -> Result<(), TrafficError> {
+        for (index, offer) in self.iter().enumerate() {
+            let at = |field: &str, message: &str| TrafficError {
+                path: format!("[{index}].{field}"),
+                message: message.to_owned(),
+            };
+            offer.item.check().map_err(|(field, message)| at(&format!("item.{field}"), message))?;
+            if offer.item.items() == 0 {
+                return Err(at("item", "has no items; expected at least one"));
+            }
+            if offer.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+                return Err(at("reset.cycles", "0; a reset lasts at least one cycle"));
             }
         }
         Ok(())
     }
+}
 
-    /// As [`Source::in_flight`], for all lanes.
-    pub fn in_flight(&self, channel: &str) -> Vec<String> {
-        let words = |(lane, source): (usize, &Source<'a, T>)| match LANES {
-            1 => source.in_flight(channel),
-            _ => source.in_flight(&format!("{channel}[{lane}]")),
-        };
-        self.0.iter().enumerate().filter_map(words).collect()
+impl<T: Entry> AgentTraffic for Vec<Offer<T>>
+where
+    Self: Serialize + DeserializeOwned + JsonSchema,
+{
+    fn longest_delay(&self) -> u64 {
+        longest_delay(self)
+    }
+}
+
+impl<T: Entry, const LANES: usize> Traffic for [Vec<Offer<T>>; LANES]
+where
+    Self: Serialize + DeserializeOwned + JsonSchema,
+    Vec<Offer<T>>: Traffic,
+{
+    fn check(&self) -> Result<(), TrafficError> {
+        let mut lanes = self.iter().enumerate();
+        lanes.try_for_each(|(lane, list)| check(&format!("[{lane}]"), list))
+    }
+}
+
+impl<T: Entry, const LANES: usize> AgentTraffic for [Vec<Offer<T>>; LANES]
+where
+    Self: Serialize + DeserializeOwned + JsonSchema + Default,
+    Vec<Offer<T>>: AgentTraffic,
+{
+    fn longest_delay(&self) -> u64 {
+        self.iter().map(AgentTraffic::longest_delay).max().unwrap_or(0)
     }
 }
 
@@ -274,7 +294,7 @@ fn gap<T>(offers: &[Offer<T>]) -> u64 {
 mod tests {
     use super::*;
 
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     struct Letters(char, u64, u64);
 
     impl Burst for Letters {
@@ -335,11 +355,7 @@ mod tests {
         assert_eq!(sources.offers(), [Some('a'), Some('c')]);
         assert_eq!(sources.clock(0b11, |_| {}), [2, 2]);
         assert!(sources.is_done());
-        assert_eq!(
-            Sources::<Letters, 2>::check("req", &[vec![], vec![offer(0, 'a', 0, 0)]])
-                .unwrap_err()
-                .path,
-            "req[1][0].item"
-        );
+        let wrong = [vec![], vec![offer(0, 'a', 0, 0)]];
+        assert_eq!(check("req", &wrong).unwrap_err().path, "req[1][0].item");
     }
 }

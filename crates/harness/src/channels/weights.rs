@@ -1,6 +1,8 @@
 //! Weights of channels, and the scenarios that a block of channels gets by default.
 
-use super::source::Offer;
+use super::source::{Lanes, Offer};
+use crate::agent::{AgentWeights, Pace};
+use crate::declared::choose;
 use crate::harness::{CaseRng, Draw, Percent};
 use crate::value::Uint;
 
@@ -22,6 +24,51 @@ crate::weights! {
         stall: Percent = 40,
         /// Longest stall in cycles.
         longest_stall: Uint<12> = 12,
+    }
+}
+
+impl AgentWeights for SourceWeights {
+    fn paced(self, pace: &Pace) -> Self {
+        pace.source.clone()
+    }
+}
+
+impl AgentWeights for SinkWeights {
+    fn paced(self, pace: &Pace) -> Self {
+        pace.sink.clone()
+    }
+}
+
+/// Which list of a source gets the next entry: the lanes in use, and the chance of a reset.
+#[derive(Debug, Clone, Copy)]
+pub struct Next {
+    /// A bit for each lane in use.
+    pub among: u64,
+    /// The chance of a reset after an entry.
+    pub reset: Percent,
+}
+
+impl SourceWeights {
+    /// Appends an entry to the list of a lane; to none if no lane is in use.
+    pub fn push<T, L: Lanes<Entry = Offer<T>>>(
+        &self,
+        lists: &mut L,
+        next: Next,
+        rng: &mut CaseRng,
+        draw: impl FnOnce(&mut CaseRng) -> T,
+    ) {
+        let lanes = 0..lists.lists().len();
+        let used: Vec<usize> = lanes.filter(|lane| next.among >> lane & 1 == 1).collect();
+        let lane = match used.as_slice() {
+            [] => None,
+            [lane] => Some(*lane),
+            lanes => Some(lanes[choose(lanes.len(), rng)]),
+        };
+        let item = draw(rng);
+        let entry = self.offer(item, next.reset, rng);
+        if let Some(lane) = lane {
+            lists.list_mut(lane).push(entry);
+        }
     }
 }
 

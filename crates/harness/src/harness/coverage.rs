@@ -120,7 +120,9 @@ type Unreachable = fn(&[usize], &Parameters) -> Option<&'static str>;
 /// Bins that belong together: one for each value of an axis, or for each combination of several.
 #[derive(Debug, Clone, Copy)]
 pub struct Covergroup {
-    /// The name in reports.
+    /// The name of the interface that it belongs to; empty if it is the block's own.
+    owner: &'static str,
+    /// The name in reports, behind that of its interface.
     pub name: &'static str,
     /// What it counts, and when.
     pub about: &'static str,
@@ -132,7 +134,21 @@ pub struct Covergroup {
 impl Covergroup {
     /// A group without unreachable bins.
     pub const fn new(name: &'static str, about: &'static str, axes: &'static [Axis]) -> Self {
-        Self { name, about, axes, unreachable: |_, _| None }
+        Self { owner: "", name, about, axes, unreachable: |_, _| None }
+    }
+
+    /// The same group of an interface.
+    pub(crate) const fn of(self, owner: &'static str) -> Self {
+        Self { owner, ..self }
+    }
+
+    /// The name in reports, as in `axi writes`.
+    pub fn full_name(&self) -> String {
+        [self.owner, self.name]
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// The same group with a reason for each unreachable bin: a row of the specification, or an
@@ -295,6 +311,12 @@ impl Bins<'_> {
         if let Some(count) = self.groups.get_mut(bin.0) {
             *count = 1;
         }
+    }
+
+    /// The bins behind the first ones.
+    #[inline]
+    pub(crate) fn behind(&mut self, first: usize) -> Bins<'_> {
+        Bins { groups: self.groups.get_mut(first..).unwrap_or_default() }
     }
 
     /// Records the bins that a sample hits, for [`coverage!`](crate::coverage).
@@ -547,12 +569,12 @@ impl<B: Block, L: Coverage<B>, R: Coverage<B>> Coverage<B> for (L, R) {
     #[inline]
     fn after(&mut self, edge: &Edge<'_, B>, bins: &mut Bins<'_>) {
         self.0.after(edge, bins);
-        let behind = const { groups_bins(L::GROUPS) };
-        self.1.after(edge, &mut Bins { groups: &mut bins.groups[behind..] });
+        self.1.after(edge, &mut bins.behind(const { group_bins(L::GROUPS) }));
     }
 }
 
-const fn groups_bins(groups: &[Covergroup]) -> usize {
+/// The number of bins of some groups.
+pub(crate) const fn group_bins(groups: &[Covergroup]) -> usize {
     let (mut bins, mut index) = (0, 0);
     while index < groups.len() {
         bins += groups[index].bins();
@@ -562,7 +584,7 @@ const fn groups_bins(groups: &[Covergroup]) -> usize {
 }
 
 const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
-    B::Golden::RULES.len() + groups_bins(C::GROUPS)
+    B::Golden::RULES.len() + group_bins(C::GROUPS)
 }
 
 /// The number of bins of a block: rules, covergroups, compared bits if the block has don't-cares,
@@ -601,7 +623,7 @@ fn unreachable_of(
             group.unreachable(bin, parameters).map(str::to_owned)
         }
     };
-    let bins = 0..rules.len() + groups_bins(groups);
+    let bins = 0..rules.len() + group_bins(groups);
     bins.filter_map(|bin| Some((bin, reason(bin)?))).collect()
 }
 
@@ -660,7 +682,7 @@ fn name_of(
     let Some((group, bin)) = group_of(groups, bin - rules.len()) else {
         let bits = counted
             .flat_map(|port| (0..port.width).map(|bit| bit_name(port.name, port.width, bit)));
-        let mut bits = bits.skip(bin - rules.len() - groups_bins(groups));
+        let mut bits = bits.skip(bin - rules.len() - group_bins(groups));
         return match bits.next() {
             Some(bit) => format!("{COMPARED}: {bit}"),
             None => format!("{COMPARED_TRANSACTIONS}: all"),
@@ -668,7 +690,7 @@ fn name_of(
     };
     let values = group.axes.iter().zip(group.values(bin));
     let names: Vec<&str> = values.map(|(axis, at)| axis.values[at].name).collect();
-    format!("{}: {}", group.name, names.join(", "))
+    format!("{}: {}", group.full_name(), names.join(", "))
 }
 
 /// Rules that a [`Tally`] counts.

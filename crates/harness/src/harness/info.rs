@@ -159,7 +159,7 @@ impl Blocks<'_> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GroupInfo {
     /// The name in reports.
-    pub name: &'static str,
+    pub name: String,
     /// What it counts, and when.
     pub about: &'static str,
     /// The axes; a cross has several.
@@ -392,6 +392,6 @@ fn transitions(
 
 impl GroupInfo {
     fn of(group: &Covergroup) -> Self {
-        Self { name: group.name, about: group.about, axes: group.axes }
+        Self { name: group.full_name(), about: group.about, axes: group.axes }
     }
 }

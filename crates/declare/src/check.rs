@@ -1,0 +1,136 @@
+//! Checks of a declaration that need no ports.
+
+use crate::parse::{Block, CLAUSES, Declaration, Kind, known};
+use std::collections::BTreeMap;
+use syn::{Error, Ident};
+
+/// Names that a generated struct has beside those of channels and agents.
+const OWN: [&str; 5] = ["noise", "clocks", "settings", "raw_cycles_per_packet", "reset"];
+
+/// Checks a declaration. Adds the errors to it.
+pub fn check(declaration: &mut Declaration) {
+    let mut errors = Vec::new();
+    clocks(declaration, &mut errors);
+    names(declaration, &mut errors);
+    blocks(declaration, &mut errors);
+    if declaration.pins.is_none() {
+        let message = "the declaration has no RTL: begin with `rtl \"BLOCK\";`";
+        errors.push(Error::new(proc_macro2::Span::call_site(), message));
+    }
+    declaration.errors.append(&mut errors);
+}
+
+fn clocks(declaration: &Declaration, errors: &mut Vec<Error>) {
+    let known_clocks: Vec<String> = declaration.clocks.iter().map(Ident::to_string).collect();
+    for member in &declaration.members {
+        let name = member.name();
+        match &member.options.clock {
+            None if known_clocks.is_empty() => {}
+            None => {
+                let message = format!("`{name}` has no clock: add `at CLOCK`, one of `clocks`");
+                return errors.push(Error::new(name.span(), message));
+            }
+            Some(clock) if !declaration.clocks.contains(clock) => {
+                let hint = known(&clock.to_string(), known_clocks.iter().map(String::as_str));
+                let message = format!("`clocks` has no `{clock}`; {hint}");
+                errors.push(Error::new(clock.span(), message));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// An error for each of some names that stands before it, too.
+fn twice<'a>(all: impl Iterator<Item = &'a Ident>, what: &str, errors: &mut Vec<Error>) {
+    let mut seen = Vec::new();
+    for name in all {
+        if seen.contains(&name) {
+            errors.push(Error::new(name.span(), format!("a {what} has the name `{name}` already")));
+        }
+        seen.push(name);
+    }
+}
+
+fn names(declaration: &Declaration, errors: &mut Vec<Error>) {
+    twice(declaration.members.iter().map(|member| member.name()), "channel or agent", errors);
+    for name in declaration.members.iter().map(|member| member.name()) {
+        if OWN.iter().any(|own| name == own) {
+            let message = format!("`{name}` is a name of the generated traffic; choose another");
+            errors.push(Error::new(name.span(), message));
+        }
+    }
+    let channels = || {
+        declaration.members.iter().filter_map(|member| match &member.kind {
+            Kind::Channel(channel) => Some(channel),
+            Kind::Agent(_) => None,
+        })
+    };
+    twice(channels().map(|channel| &channel.item), "channel's item", errors);
+    for channel in channels() {
+        twice(channel.fields.iter().map(|field| &field.name), "field", errors);
+        let weights = declaration.weights.as_ref().map(ToString::to_string).unwrap_or_default();
+        if let Some(among) = &channel.among
+            && !weights.contains(&format!("{among} :"))
+        {
+            let message = format!("`weights {{ .. }}` has no weight `{among}`");
+            errors.push(Error::new(among.span(), message));
+        }
+    }
+    for member in &declaration.members {
+        let Kind::Agent(agent) = &member.kind else { continue };
+        let last = agent.path.segments.last();
+        if last.is_some_and(|last| !last.arguments.is_empty()) {
+            let message = "types of an agent stand in brackets, as in `ApbSubordinate[Registers]`";
+            errors.push(Error::new_spanned(&agent.path, message));
+        }
+        for (group, reason) in &member.options.reasons {
+            if group.is_none() {
+                let message = "the reason of an agent names its group, as in `unless \"reads\" ..`";
+                errors.push(Error::new_spanned(reason, message));
+            }
+        }
+    }
+    for member in &declaration.members {
+        if let (Kind::Channel(_), Some((Some(group), _))) =
+            (&member.kind, member.options.reasons.first())
+        {
+            let message = "a channel has one group; leave out its name";
+            errors.push(Error::new(group.span(), message));
+        }
+    }
+}
+
+fn blocks(declaration: &Declaration, errors: &mut Vec<Error>) {
+    twice(declaration.parameters.iter().map(|parameter| &parameter.name), "parameter", errors);
+    let parameters: Vec<String> =
+        declaration.parameters.iter().map(|parameter| parameter.name.to_string()).collect();
+    let mut names: BTreeMap<String, ()> = BTreeMap::new();
+    for profile in &declaration.profiles {
+        if names.insert(profile.name.value(), ()).is_some() {
+            let message = format!("a profile has the name \"{}\" already", profile.name.value());
+            errors.push(Error::new(profile.name.span(), message));
+        }
+        for (name, _) in &profile.values {
+            if !parameters.iter().any(|parameter| name == parameter) {
+                let hint = known(&name.to_string(), parameters.iter().map(String::as_str));
+                let message = format!("there is no parameter `{name}`; {hint}");
+                errors.push(Error::new(name.span(), message));
+            }
+        }
+    }
+    for Block { name, clauses, .. } in &declaration.blocks {
+        for needed in ["scoreboard"] {
+            if !clauses.contains_key(needed) && !declaration.clauses.contains_key(needed) {
+                let form = CLAUSES.iter().find(|(clause, _)| *clause == needed);
+                let form = form.map_or("", |(_, form)| form);
+                errors
+                    .push(Error::new(name.span(), format!("`{name}` has no {needed}: add {form}")));
+            }
+        }
+    }
+    let unused = declaration.blocks.is_empty() && !declaration.clauses.is_empty();
+    if let (true, Some(tokens)) = (unused, declaration.clauses.values().next()) {
+        let message = "this clause is of a block: add `block NAME = \"NAME\": \"TITLE\";`";
+        errors.push(Error::new_spanned(tokens, message));
+    }
+}
