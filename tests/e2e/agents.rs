@@ -25,11 +25,11 @@ fn interfaces_of_all_protocols_get_agents() {
         "interface: memory port or register bus subordinate *a,",
         "interface: memory port or register bus subordinate *b,",
         "interface: memory port or register bus manager ram_*,",
-        "inputs that nothing drives, held at 0 in src/lib.rs: S_AXI_WUSER",
+        "inputs in no channel, held by `tie` in src/lib.rs: S_AXI_WUSER = 0",
         "channels: source cmd (cmd_valid, cmd_ready), sink rsp (rsp_valid, rsp_ready);",
     ];
     let block = Outside::new("interfaces_block", RTL, "--top interfaces", &lines);
-    let lines = ["tie S_AXI_WUSER = 0;", "agent mode: InputDriver on"];
+    let lines = ["tie S_AXI_WUSER = 0;", "vary mode["];
     assert_contains(&block.text("src/lib.rs"), &lines);
     let lines = ["`S_AXI_WUSER` is always 0", "`mode` has random values"];
     assert_contains(&block.text("README.md"), &lines);
@@ -63,9 +63,9 @@ fn interfaces_of_several_clocks_get_agents() {
     let place = Place::with_files(&[("crossing.sv", include_str!("data/crossing.sv"))]);
     let block = Outside::in_place(place, "crossing_block", "--top crossing .", &[]);
     let lines = [
-        "agent s_axis: StreamSource on S_AXIS, at s_axis_aclk;",
-        "agent m_axis: StreamSink on M_AXIS, at m_axis_aclk;",
-        "agent m_apb: ApbManager on M_APB, at m_axis_aclk;",
+        "agent s_axis: StreamSource on \"s_axis_\" at s_axis_aclk;",
+        "agent m_axis: StreamSink on \"m_axis_\" at m_axis_aclk;",
+        "agent m_apb: ApbManager on \"m_apb_\" at m_axis_aclk;",
     ];
     assert_contains(&block.text("src/lib.rs"), &lines);
     block.edit("src/lib.rs", "Untimed<false>", "Untimed");

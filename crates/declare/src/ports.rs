@@ -11,8 +11,10 @@ use syn::{Error, Ident, LitStr};
 pub struct Port {
     name: String,
     width: u32,
-    /// What drives or reads each bit.
+    /// The bits that the declaration drives or reads.
     used: Vec<bool>,
+    /// Whether its name is one that an agent may look for.
+    is_of_agent: bool,
 }
 
 impl Port {
@@ -76,7 +78,8 @@ impl Pins {
             if let (Some(side), Some(width), Some(name)) =
                 (words.next(), words.next().and_then(|width| width.parse().ok()), words.next())
             {
-                let port = Port { name: name.to_owned(), width, used: vec![false; width as usize] };
+                let used = vec![false; width as usize];
+                let port = Port { name: name.to_owned(), width, used, is_of_agent: false };
                 if side == "input" { &mut ports.inputs } else { &mut ports.outputs }.push(port);
             }
         }
@@ -150,6 +153,7 @@ fn undriven(inputs: &[Port], place: Span) -> Option<Error> {
         let open = port.used.iter().filter(|used| !**used).count();
         match open {
             0 => None,
+            _ if port.is_of_agent => None,
             _ if open == port.used.len() => Some(format!("`{}[{open}]`", port.name)),
             _ => Some(format!("{open} bits of `{}`", port.name)),
         }
@@ -296,7 +300,7 @@ impl Checks<'_> {
         };
         let is_any = self.ports.outputs.iter().any(is_of);
         let inputs = self.ports.inputs.iter_mut().filter(|port| is_of(port));
-        let count = inputs.map(|port| port.used.fill(true)).count();
+        let count = inputs.map(|port| port.is_of_agent = true).count();
         if count == 0 && !is_any {
             self.error(
                 pattern.span(),
