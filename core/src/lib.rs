@@ -24,8 +24,8 @@ pub use cosim_block::{checks, engine, shard, vector};
 pub use cosim_declare::declare;
 pub use cosim_harness::{
     agent, axes, case_table, channels, check_names, counters, coverage, covergroups, declared,
-    delivery, document, generated, grants, harness, items, layout, paced, protocol, rules, states,
-    table, traffic, transactions, transitions, value, weights,
+    document, generated, harness, items, layout, rules, states, table, traffic, transitions, value,
+    weights,
 };
 // Generated code and golden models need these crates through this one dependency.
 pub use verilated;

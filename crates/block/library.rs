@@ -2,12 +2,13 @@
 // cosim-block, which hashes it, and of cosim-cli, which packs it, include this file.
 
 /// The folders of its crates in a checkout.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "core",
     "core/build",
     "crates/agents",
     "crates/base",
     "crates/block",
+    "crates/declare",
     "crates/harness",
     "verilated",
     "verilated/files",

@@ -202,8 +202,11 @@ struct Judge {
 }
 
 impl<const PRINTS: bool> harness::Scoreboard<'_, Toy<PRINTS>> for Judge {
-    const CHECKS: &'static [&'static str] =
-        if PRINTS == WRONG { &["counted", "of-two-minds"] } else { &["counted", "complete"] };
+    fn checks() -> Vec<String> {
+        ["counted", if PRINTS == WRONG { "of-two-minds" } else { "complete" }]
+            .map(str::to_owned)
+            .to_vec()
+    }
 
     fn new(traffic: &Tlps, _: &Parameters) -> Self {
         Self { taken: 0, due: traffic.count, cycle: 0, rejected: traffic.rejected }

@@ -1,4 +1,4 @@
-//! Names of checks, and violations of them.
+//! Violations of the checks of an interface.
 
 use cosim_harness::harness::Violation;
 use std::fmt;
@@ -14,22 +14,4 @@ pub(crate) fn broken<T>(
     message: impl fmt::Display,
 ) -> Result<T, Violation> {
     Err(Violation::new(check, format_args!("{port}: {message}")))
-}
-
-/// The names of several lists of checks in one, for
-/// [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS).
-///
-/// ```
-/// const CHECKS: &[&str] = cosim_agents::checks![&["held", "late"], &["data"]];
-/// assert_eq!(CHECKS, ["held", "late", "data"]);
-/// ```
-#[macro_export]
-macro_rules! checks {
-    ($($list:expr),+ $(,)?) => {{
-        const LISTS: &[&[&str]] = &[$($list),+];
-        const ALL: &[&str] = &$crate::cosim_harness::harness::joined_names::<
-            { $crate::cosim_harness::harness::count_names(LISTS) },
-        >(LISTS);
-        ALL
-    }};
 }

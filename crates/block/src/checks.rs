@@ -171,7 +171,7 @@ impl Checks {
     }
 
     /// Every check of the scoreboard fires on some faulty reference, and every check that
-    /// fires is in [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS). The faults
+    /// fires is in [`Scoreboard::checks`](cosim_harness::harness::Scoreboard::checks). The faults
     /// are at pins: outputs and inputs that are stuck, flipped or late, temporarily or permanently,
     /// and cases that end too early.
     ///

@@ -20,9 +20,9 @@ mod source;
 mod weights;
 
 pub use coverage::{ChannelSampler, GAP, STALL, cycles_index};
-pub use delivery::{Delivery, DeliveryChecks};
-pub use expected::{InOrder, PerId, TransactionChecks};
-pub use grants::{GrantChecks, RoundRobin};
+pub use delivery::Delivery;
+pub use expected::{InOrder, PerId, transaction_checks};
+pub use grants::{RoundRobin, grant_checks};
 pub use item::{
     ChannelItem, SettingsAgent, SinkAgent, SinkCoverage, SinkItem, SourceAgent, SourceCoverage,
     SourceItem,

@@ -79,7 +79,7 @@ pub use properties::{
 pub use reset::{Reset, ResetTimer};
 pub use ring::Ring;
 pub use rng::CaseRng;
-pub use scoring::{count_names, in_reset, joined_names};
+pub use scoring::{check_list, in_reset};
 pub use side_by_side::{Difference, first_difference, first_difference_from_power_on};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};

@@ -3,14 +3,9 @@
 
 use crate::rtl::{Inputs, Outputs};
 use crate::{Arbiter, Beat, MAX_BEATS, Out, Traffic};
-use cosim_core::channels::{
-    Delivery, DeliveryChecks, GrantChecks, RoundRobin, SinkItem as _, SourceItem as _,
-};
-use cosim_core::harness::{self, Parameters, Violation, joined_names};
+use cosim_core::channels::{Delivery, RoundRobin, SinkItem as _, SourceItem as _, grant_checks};
+use cosim_core::harness::{self, Parameters, Violation};
 use cosim_core::value::Uint;
-
-const REQ: GrantChecks = cosim_core::grants!("req");
-const OUT: DeliveryChecks = cosim_core::delivery!("out");
 
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
@@ -23,14 +18,16 @@ pub struct Scoreboard {
 }
 
 impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &joined_names::<12>(&[&REQ.all(), &OUT.all()]);
+    fn checks() -> Vec<String> {
+        [grant_checks("req"), Delivery::<Out>::checks("out")].concat()
+    }
 
     fn new(_: &'a Traffic, parameters: &Parameters) -> Self {
         Self {
             max_beats: parameters.get(MAX_BEATS),
             beats: 0,
-            requests: RoundRobin::new(REQ),
-            out: Delivery::new(OUT, Some(1)),
+            requests: RoundRobin::new("req"),
+            out: Delivery::new("out", Some(1)),
         }
     }
 

@@ -1,8 +1,8 @@
 //! A memory behind AXI4-Lite. Its specification is `README.md`.
 
 use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLiteMonitor, AxiResponse};
-use cosim_core::agents::{self, MemoryCheck};
-use cosim_core::harness::{self, Parameters, Violation};
+use cosim_core::agents::MemoryCheck;
+use cosim_core::harness::{self, Parameters, Violation, check_list};
 use rtl::{Inputs, Outputs};
 
 cosim_core::declare! {
@@ -43,10 +43,10 @@ fn check_response(address: u64, response: AxiResponse) -> Result<(), Violation> 
 }
 
 impl harness::Scoreboard<'_, AxiLiteMemory> for Scoreboard {
-    const CHECKS: &'static [&'static str] = agents::checks![
-        AxiLiteMonitor::<Inputs, Outputs>::SUBORDINATE_CHECKS,
-        &[READ_DATA, RESPONSE],
-    ];
+    fn checks() -> Vec<String> {
+        let protocol = AxiLiteMonitor::<Inputs, Outputs>::subordinate_checks();
+        [protocol, check_list(&[READ_DATA, RESPONSE])].concat()
+    }
 
     fn new(_: &Traffic, _: &Parameters) -> Self {
         Self { monitor: AxiLiteMonitor::new(AXI), memory: MemoryCheck::new(READ_DATA) }

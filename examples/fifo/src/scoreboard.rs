@@ -3,13 +3,12 @@
 use crate::rtl::{Inputs, Outputs};
 use crate::{DEPTH, Pop, Push, Traffic};
 use cosim_core::channels::{
-    InOrder, Monitor, Protocol, SinkItem as _, SourceItem as _, TransactionChecks,
+    InOrder, Monitor, Protocol, SinkItem as _, SourceItem as _, transaction_checks,
 };
-use cosim_core::harness::{self, Block, Parameters, Violation};
+use cosim_core::harness::{self, Block, Parameters, Violation, check_list};
 use cosim_core::value::Uint;
 
-const POP: TransactionChecks = cosim_core::transactions!("pop");
-const HELD: Protocol = cosim_core::protocol!("pop");
+const POP: Protocol = Protocol::of("pop");
 /// More items are inside than the FIFO can hold.
 const OVERFLOW: &str = "overflow";
 
@@ -25,19 +24,16 @@ impl<'a, B> harness::Scoreboard<'a, B> for Scoreboard
 where
     B: Block<Inputs = Inputs, Outputs = Outputs, Traffic = Traffic>,
 {
-    const CHECKS: &'static [&'static str] = &[
-        POP.differs,
-        POP.unexpected,
-        POP.missing,
-        "pop-valid-held",
-        "pop-item-held",
-        "pop-quiet-in-reset",
-        OVERFLOW,
-    ];
+    fn checks() -> Vec<String> {
+        // The latency has no bound, so no item is late.
+        let mut all = [POP.checks(), transaction_checks("pop"), check_list(&[OVERFLOW])].concat();
+        all.retain(|check| check != "pop-late");
+        all
+    }
 
     fn new(_: &'a Traffic, parameters: &Parameters) -> Self {
         let depth = parameters.get(DEPTH) as usize;
-        Self { depth, items: InOrder::new(POP, None), pop: Monitor::new(HELD) }
+        Self { depth, items: InOrder::new("pop", None), pop: Monitor::new(POP) }
     }
 
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {

@@ -7,10 +7,10 @@ use crate::rtl::{Inputs, Outputs};
 use crate::stimulus::Traffic;
 use crate::{COMPRESSED_ISA, Picorv32};
 use cosim_core::channels::{Monitor, Protocol};
-use cosim_core::harness::{self, Counter, Parameters, Violation};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
 
 /// Registers are open until the first edge in reset, so the port may be active there.
-const HELD: Protocol = Protocol { quiet_in_reset: None, ..cosim_core::protocol!("mem") };
+const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::of("mem") };
 /// A fetch follows the program.
 const FETCH: &str = "fetch";
 /// A load or store is that of its instruction.
@@ -97,17 +97,10 @@ impl Scoreboard {
 }
 
 impl<'a> harness::Scoreboard<'a, Picorv32> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &[
-        "mem-valid-held",
-        "mem-item-held",
-        FETCH,
-        ACCESS,
-        TRAP,
-        QUIET,
-        ANNOUNCED,
-        LEGAL,
-        COMPLETE,
-    ];
+    fn checks() -> Vec<String> {
+        let own = [FETCH, ACCESS, TRAP, QUIET, ANNOUNCED, LEGAL, COMPLETE];
+        [HELD.checks(), check_list(&own)].concat()
+    }
 
     fn new(_: &'a Traffic, parameters: &Parameters) -> Self {
         Self {

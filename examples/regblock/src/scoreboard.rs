@@ -4,9 +4,8 @@ use crate::registers::{Access, Bits, Field, Registers, Strobes};
 use crate::rtl::{Inputs, Outputs};
 use crate::types::{HwifIn, HwifOut};
 use crate::{AXI, Regblock, Traffic, in_reset};
-use cosim_core::agents;
 use cosim_core::agents::axi_lite::{AxiLiteMonitor, AxiResponse};
-use cosim_core::harness::{self, Parameters, Violation};
+use cosim_core::harness::{self, Parameters, Violation, check_list};
 use std::collections::VecDeque;
 
 /// An access is not the oldest transfer on the bus.
@@ -65,10 +64,10 @@ fn check_response(is_legal: bool, response: AxiResponse) -> Result<(), Violation
 }
 
 impl<'a> harness::Scoreboard<'a, Regblock> for Scoreboard {
-    const CHECKS: &'static [&'static str] = agents::checks![
-        AxiLiteMonitor::<Inputs, Outputs>::SUBORDINATE_CHECKS,
-        &[ACCESS, STROBE, RESPONSE, READ_DATA],
-    ];
+    fn checks() -> Vec<String> {
+        let protocol = AxiLiteMonitor::<Inputs, Outputs>::subordinate_checks();
+        [protocol, check_list(&[ACCESS, STROBE, RESPONSE, READ_DATA])].concat()
+    }
 
     fn new(_: &'a Traffic, _: &Parameters) -> Self {
         Self {

@@ -111,7 +111,9 @@ impl Scoreboard {
 }
 
 impl harness::Scoreboard<'_, UartRx> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &["byte", "missing"];
+    fn checks() -> Vec<String> {
+        harness::check_list(&["byte", "missing"])
+    }
 
     fn new(_: &Traffic, _: &Parameters) -> Self {
         let expected = VecDeque::new();

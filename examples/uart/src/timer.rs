@@ -88,7 +88,9 @@ pub struct Scoreboard {
 }
 
 impl harness::Scoreboard<'_, Timer> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &["read-data", "irq"];
+    fn checks() -> Vec<String> {
+        harness::check_list(&["read-data", "irq"])
+    }
 
     fn new(_: &Traffic, _: &Parameters) -> Self {
         let bus = MemoryPortMonitor::new(BUS).without_memory();

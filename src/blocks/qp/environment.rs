@@ -139,7 +139,25 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
         self.pace.clock(is_idle);
     }
 
-    cosim_core::paced!(pace);
+    #[inline]
+    fn finished(&self) -> bool {
+        self.pace.is_over()
+    }
+
+    #[inline]
+    fn handshakes(&self) -> u64 {
+        self.pace.handshakes
+    }
+
+    #[inline]
+    fn progress_timeout(&self) -> u64 {
+        self.pace.timeout()
+    }
+
+    #[inline]
+    fn packets(&self) -> u64 {
+        self.pace.packets
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::Traffic;
 use super::{Qp, name_of};
-use cosim_core::harness::{self, Counter, Parameters, Violation, in_reset};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use std::collections::VecDeque;
 
 cosim_core::check_names! {
@@ -439,7 +439,9 @@ impl Scoreboard {
 }
 
 impl harness::Scoreboard<'_, Qp> for Scoreboard {
-    const CHECKS: &'static [&'static str] = CHECKS;
+    fn checks() -> Vec<String> {
+        check_list(CHECKS)
+    }
 
     fn new(traffic: &Traffic, _: &Parameters) -> Self {
         let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();

@@ -11,7 +11,7 @@ use super::parameters::{self, HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{DP, EAGER, RNDV_DATA, Traffic};
 use super::{Recv, rules::State};
-use cosim_core::harness::{self, Counter, Parameters, Violation, in_reset};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 
 cosim_core::check_names! {
     CHECKS;
@@ -512,7 +512,9 @@ impl Scoreboard<'_> {
 }
 
 impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
-    const CHECKS: &'static [&'static str] = CHECKS;
+    fn checks() -> Vec<String> {
+        check_list(CHECKS)
+    }
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let resets = traffic.messages.iter().any(|message| message.reset.is_some());

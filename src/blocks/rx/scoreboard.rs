@@ -17,7 +17,7 @@ use super::stimulus::{Request, Traffic};
 use crate::blocks::thread2::stimulus::PacketCursor;
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
-use cosim_core::harness::{self, Counter, Parameters, Violation};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
 use std::collections::VecDeque;
 
 cosim_core::check_names! {
@@ -46,11 +46,6 @@ cosim_core::check_names! {
     EVENTS = "events-in-order";
     /// thread2 gets no dropped or refused packet.
     DEAD = "nothing-for-a-dead-qp";
-    + &[bytes::MESSAGE, bytes::WRITE, bytes::RECEIVE, pins::RESET, pins::IDLE];
-    + <dll::Scoreboard as harness::Scoreboard<'_, dll::Dll>>::CHECKS;
-    + <qp::Scoreboard as harness::Scoreboard<'_, qp::Qp>>::CHECKS;
-    + <thread2::Scoreboard<'_> as harness::Scoreboard<'_, thread2::Thread2>>::CHECKS;
-    + <recv::Scoreboard<'_> as harness::Scoreboard<'_, recv::Recv>>::CHECKS;
 }
 
 /// Number of credits and capacity of the FIFO.
@@ -438,7 +433,17 @@ impl TakenDescriptor {
 }
 
 impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
-    const CHECKS: &'static [&'static str] = CHECKS;
+    fn checks() -> Vec<String> {
+        [
+            check_list(CHECKS),
+            check_list(&[bytes::MESSAGE, bytes::WRITE, bytes::RECEIVE, pins::RESET, pins::IDLE]),
+            <dll::Scoreboard as harness::Scoreboard<'_, dll::Dll>>::checks(),
+            <qp::Scoreboard as harness::Scoreboard<'_, qp::Qp>>::checks(),
+            <thread2::Scoreboard<'_> as harness::Scoreboard<'_, thread2::Thread2>>::checks(),
+            <recv::Scoreboard<'_> as harness::Scoreboard<'_, recv::Recv>>::checks(),
+        ]
+        .concat()
+    }
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let for_dll = of_dll(parameters);

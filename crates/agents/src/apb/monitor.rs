@@ -6,7 +6,7 @@ use crate::memory_check::MemoryCheck;
 use crate::names::broken;
 use crate::transfer::transfer;
 use cosim_harness::channels::{STALL, cycles_index};
-use cosim_harness::harness::{Covergroup, Transfer, Violation};
+use cosim_harness::harness::{Covergroup, Transfer, Violation, check_list};
 use std::fmt;
 use verilated::Pins;
 
@@ -92,22 +92,26 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
     pub const NOT_COMPLETE: &'static str = "apb-not-complete";
 
     /// The checks that a manager can break.
-    pub const MANAGER_CHECKS: &'static [&'static str] = &[
-        Self::ENABLE_WITHOUT_SELECT,
-        Self::NO_SETUP,
-        Self::NO_ACCESS,
-        Self::WITHDRAWN,
-        Self::ADDRESS_HELD,
-        Self::WRITE_HELD,
-        Self::DATA_HELD,
-        Self::STROBE_HELD,
-        Self::PROT_HELD,
-        Self::STROBE_IN_READ,
-        Self::SELECT_IN_RESET,
-    ];
+    pub fn manager_checks() -> Vec<String> {
+        check_list(&[
+            Self::ENABLE_WITHOUT_SELECT,
+            Self::NO_SETUP,
+            Self::NO_ACCESS,
+            Self::WITHDRAWN,
+            Self::ADDRESS_HELD,
+            Self::WRITE_HELD,
+            Self::DATA_HELD,
+            Self::STROBE_HELD,
+            Self::PROT_HELD,
+            Self::STROBE_IN_READ,
+            Self::SELECT_IN_RESET,
+        ])
+    }
 
     /// The checks that a subordinate can break.
-    pub const SUBORDINATE_CHECKS: &'static [&'static str] = &[Self::NOT_COMPLETE];
+    pub fn subordinate_checks() -> Vec<String> {
+        check_list(&[Self::NOT_COMPLETE])
+    }
 
     /// A monitor of an idle interface.
     pub fn new(pins: ApbPins<M, S>) -> Self {

@@ -7,7 +7,7 @@ use cosim_harness::channels::{Monitor, Protocol};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
 use std::fmt;
-use verilated::{Pin, PinName, Pins};
+use verilated::{Pin, Pins};
 
 /// A beat of a write, with its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,32 +94,17 @@ pub struct Axi4Monitor<M, S, const WORDS: usize = 32> {
     beats: VecDeque<Axi4WriteBeat<WORDS>>,
 }
 
-/// The names with the prefix of a protocol.
-macro_rules! names {
-    ($protocol:literal: $($name:literal)+) => { &[$(concat!($protocol, "-", $name)),+] };
-}
-
-macro_rules! manager_checks {
-    ($protocol:literal $($more:literal)*) => {
-        names!(
-            $protocol: "awvalid-held" "aw-payload-held" "awvalid-in-reset" "awvalid-after-reset"
-            "wvalid-held" "w-payload-held" "wvalid-in-reset" "wvalid-after-reset"
-            "arvalid-held" "ar-payload-held" "arvalid-in-reset" "arvalid-after-reset"
-            $($more)*
-        )
-    };
-}
-
-macro_rules! subordinate_checks {
-    ($protocol:literal $($more:literal)*) => {
-        names!(
-            $protocol: "bvalid-held" "b-payload-held" "bvalid-in-reset"
-            "rvalid-held" "r-payload-held" "rvalid-in-reset"
-            "b-without-write" "b-exokay" "b-missing" "r-without-read" "r-exokay" "r-missing"
-            $($more)*
-        )
-    };
-}
+/// The rules of both address channels that [`broken_rule`] finds.
+const ADDRESS_RULES: [&str; 8] = [
+    "burst-reserved",
+    "size",
+    "fixed-length",
+    "wrap-length",
+    "wrap-alignment",
+    "4k-boundary",
+    "exclusive",
+    "cache-reserved",
+];
 
 /// The rule of both address channels that an address breaks.
 #[inline]
@@ -144,67 +129,46 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     const IS_LITE: bool = Axi4Pins::<M, S, WORDS>::IS_LITE;
     const PROTOCOL: &'static str = if Self::IS_LITE { "axi-lite" } else { "axi4" };
 
-    /// The checks that a manager can break. AXI4-Lite has those of the channels.
-    ///
-    /// - `valid-held`: a valid remains asserted until the handshake (IHI 0022, "Handshake
-    ///   process").
-    /// - `payload-held`: the payload does not change until the handshake ("Handshake process").
-    /// - `valid-in-reset`: valids are low in reset ("Reset").
-    /// - `valid-after-reset`: a valid may only rise after an edge at which the reset is inactive
-    ///   ("Reset").
-    /// - `w-missing`: a burst is not terminated early, and write data has an address; here, all
-    ///   beats come before the case ends ("Address structure").
-    /// - `w-last`: `WLAST` is asserted with the last beat of a burst, and with no other ("Address
-    ///   structure").
-    /// - `w-strobe`: strobes are only asserted for the byte lanes of a beat ("Data read and write
-    ///   structure").
-    /// - `burst-reserved`: the burst is FIXED, INCR or WRAP ("Address structure").
-    /// - `size`: a beat is not wider than the data bus ("Address structure").
-    /// - `fixed-length`: a FIXED burst has at most 16 beats ("Address structure").
-    /// - `wrap-length`: a WRAP burst has 2, 4, 8 or 16 beats ("Address structure").
-    /// - `wrap-alignment`: the address of a WRAP burst is a multiple of its size ("Address
-    ///   structure").
-    /// - `4k-boundary`: a burst does not cross a 4 KB boundary ("Address structure").
-    /// - `exclusive`: the access is not exclusive (a limit of this monitor, not of "Exclusive
-    ///   accesses").
-    /// - `cache-reserved`: `AxCACHE` has no reserved encoding ("Memory types").
-    pub const MANAGER_CHECKS: &'static [&'static str] = match Self::IS_LITE {
-        true => manager_checks!("axi-lite"),
-        false => manager_checks!(
-            "axi4" "w-missing" "w-last" "w-strobe"
-            "aw-burst-reserved" "aw-size" "aw-fixed-length" "aw-wrap-length"
-            "aw-wrap-alignment" "aw-4k-boundary" "aw-exclusive" "aw-cache-reserved"
-            "ar-burst-reserved" "ar-size" "ar-fixed-length" "ar-wrap-length"
-            "ar-wrap-alignment" "ar-4k-boundary" "ar-exclusive" "ar-cache-reserved"
-        ),
-    };
+    /// The protocol of a channel, whose valid the manager drives or not.
+    const fn protocol(channel: usize) -> Protocol {
+        const NAMES: [[&str; 5]; 2] = [
+            ["axi4-aw", "axi4-w", "axi4-b", "axi4-ar", "axi4-r"],
+            ["axi-lite-aw", "axi-lite-w", "axi-lite-b", "axi-lite-ar", "axi-lite-r"],
+        ];
+        let is_of_manager = matches!(channel, 0 | 1 | 3);
+        Protocol {
+            prefix: NAMES[Self::IS_LITE as usize][channel],
+            valid_held: Some("valid-held"),
+            item_held: Some("-payload-held"),
+            quiet_in_reset: Some("valid-in-reset"),
+            quiet_after_reset: if is_of_manager { Some("valid-after-reset") } else { None },
+        }
+    }
 
-    /// The checks that a subordinate can break: those of its channels, as of a manager, and these.
-    ///
-    /// - `b-without-write`: a write response follows the address and the last beat of a write with
-    ///   its ID (IHI 0022, "Dependencies between channel handshake signals" and "Transaction
-    ///   ordering").
-    /// - `b-exokay`: `EXOKAY` only responds to an exclusive write ("Exclusive accesses"), which is
-    ///   refused, and AXI4-Lite does not have it ("Definition of AXI4-Lite").
-    /// - `b-missing`: each write has a response; here, before the case ends ("Dependencies between
-    ///   channel handshake signals").
-    /// - `r-without-read`: read data follows the address of a read with its ID ("Dependencies
-    ///   between channel handshake signals" and "Transaction ordering").
-    /// - `r-exokay`: `EXOKAY` only responds to an exclusive read, as for writes.
-    /// - `r-missing`: each read has its beats; here, before the case ends ("Dependencies between
-    ///   channel handshake signals").
-    /// - `r-last`: `RLAST` is asserted with the last beat of a burst, and with no other ("Address
-    ///   structure").
-    pub const SUBORDINATE_CHECKS: &'static [&'static str] = match Self::IS_LITE {
-        true => subordinate_checks!("axi-lite"),
-        false => subordinate_checks!("axi4" "r-last"),
-    };
+    /// The checks of some channels, and others.
+    fn checks(channels: &[usize], rules: &[&str]) -> Vec<String> {
+        let channels = channels.iter().flat_map(|channel| Self::protocol(*channel).checks());
+        let rules = rules.iter().map(|rule| format!("{}-{rule}", Self::PROTOCOL));
+        channels.chain(rules).collect()
+    }
 
-    /// The check with this name behind the name of the protocol.
-    fn check(name: &str) -> Option<&'static str> {
-        let name = format!("{}-{name}", Self::PROTOCOL);
-        let all = Self::MANAGER_CHECKS.iter().chain(Self::SUBORDINATE_CHECKS);
-        all.copied().find(|check| *check == name)
+    /// The checks that a manager can break. `docs/reference/agents/axi4.md` explains them.
+    pub fn manager_checks() -> Vec<String> {
+        if Self::IS_LITE {
+            return Self::checks(&[0, 1, 3], &[]);
+        }
+        let addresses =
+            ["aw", "ar"].map(|of| ADDRESS_RULES.map(|rule| format!("axi4-{of}-{rule}")));
+        let own = Self::checks(&[0, 1, 3], &["w-missing", "w-last", "w-strobe"]);
+        own.into_iter().chain(addresses.into_iter().flatten()).collect()
+    }
+
+    /// The checks that a subordinate can break.
+    pub fn subordinate_checks() -> Vec<String> {
+        let rules =
+            ["b-without-write", "b-exokay", "b-missing", "r-without-read", "r-exokay", "r-missing"];
+        let last: &[&str] = if Self::IS_LITE { &[] } else { &["r-last"] };
+        Self::checks(&[2, 4], &[&rules, last].concat())
     }
 
     /// A violation of the check with this name behind the name of the protocol. The name begins
@@ -219,18 +183,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         let channels = ["aw-", "w-", "b-", "ar-", "r-"];
         let place = channels.iter().position(|channel| name.starts_with(channel));
         let port = pins.valids()[place.unwrap_or_default()];
-        broken(port, Self::check(name).unwrap_or(name), message)
-    }
-
-    /// A monitor of a channel, with the checks that there are for it.
-    fn channel<T: Copy + PartialEq + fmt::Debug>(name: &str, valid: PinName) -> Monitor<T> {
-        let protocol = Protocol {
-            valid_held: Self::check(&format!("{name}valid-held")),
-            item_held: Self::check(&format!("{name}-payload-held")),
-            quiet_in_reset: Self::check(&format!("{name}valid-in-reset")),
-            quiet_after_reset: Self::check(&format!("{name}valid-after-reset")),
-        };
-        Monitor::of_port(protocol, valid)
+        broken(port, &format!("{}-{name}", Self::PROTOCOL), message)
     }
 
     /// A monitor of an idle interface.
@@ -238,11 +191,11 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         check_bus::<WORDS>(8 * pins.bytes());
         let [aw, w, b, ar, r] = pins.valids();
         Self {
-            aw: Self::channel("aw", aw),
-            w: Self::channel("w", w),
-            b: Self::channel("b", b),
-            ar: Self::channel("ar", ar),
-            r: Self::channel("r", r),
+            aw: Monitor::of_port(Self::protocol(0), aw),
+            w: Monitor::of_port(Self::protocol(1), w),
+            b: Monitor::of_port(Self::protocol(2), b),
+            ar: Monitor::of_port(Self::protocol(3), ar),
+            r: Monitor::of_port(Self::protocol(4), r),
             pins,
             data: VecDeque::new(),
             beat: 0,

@@ -7,7 +7,7 @@ use crate::names::broken;
 use crate::transfer::transfer;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::{GAP, cycles_index};
-use cosim_harness::harness::{Covergroup, Transfer, Violation};
+use cosim_harness::harness::{Covergroup, Transfer, Violation, check_list};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use verilated::{PinName, Pins};
@@ -68,11 +68,14 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     pub const READ_DATA: &'static str = "memory-read-data";
 
     /// The checks that a manager can break.
-    pub const MANAGER_CHECKS: &'static [&'static str] =
-        &[Self::ADDRESS_RANGE, Self::ENABLE_IN_RESET];
+    pub fn manager_checks() -> Vec<String> {
+        check_list(&[Self::ADDRESS_RANGE, Self::ENABLE_IN_RESET])
+    }
 
     /// The checks that a memory can break.
-    pub const SUBORDINATE_CHECKS: &'static [&'static str] = &[Self::READ_DATA];
+    pub fn subordinate_checks() -> Vec<String> {
+        check_list(&[Self::READ_DATA])
+    }
 
     /// A monitor of an idle port.
     pub fn new(pins: MemoryPortPins<M, S>) -> Self {

@@ -5,7 +5,7 @@ use crate::interface::Interface;
 use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, GAP, STALL};
 use cosim_harness::channels::{Monitor, Protocol};
-use cosim_harness::harness::{Covergroup, Transfer, Violation, class};
+use cosim_harness::harness::{Covergroup, Transfer, Violation, check_list, class};
 use verilated::Pins;
 
 /// Checks the rules of AXI4-Stream in every cycle, and returns the beats.
@@ -32,17 +32,20 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
     pub const STRB_WITHOUT_KEEP: &'static str = "axis-strb-without-keep";
 
     /// All checks. Only a transmitter can break them.
-    pub const CHECKS: &'static [&'static str] = &[
-        Self::VALID_HELD,
-        Self::PAYLOAD_HELD,
-        Self::QUIET_IN_RESET,
-        Self::QUIET_AFTER_RESET,
-        Self::STRB_WITHOUT_KEEP,
-    ];
+    pub fn checks() -> Vec<String> {
+        check_list(&[
+            Self::VALID_HELD,
+            Self::PAYLOAD_HELD,
+            Self::QUIET_IN_RESET,
+            Self::QUIET_AFTER_RESET,
+            Self::STRB_WITHOUT_KEEP,
+        ])
+    }
 
     /// A monitor of an idle stream.
     pub fn new(pins: StreamPins<T, R>) -> Self {
         let rules = Protocol {
+            prefix: "",
             valid_held: Some(Self::VALID_HELD),
             item_held: Some(Self::PAYLOAD_HELD),
             quiet_in_reset: Some(Self::QUIET_IN_RESET),

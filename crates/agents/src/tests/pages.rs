@@ -6,6 +6,7 @@ use crate::ports::PortRule;
 use crate::stream::{StreamSinkWeights, StreamWeights};
 use crate::{AddressWeights, ReadyWeights};
 use cosim_harness::channels::{SinkWeights, SourceWeights};
+use cosim_harness::harness::check_list;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,12 +31,13 @@ fn assert_page(
     name: &str,
     ports: &[PortRule],
     weights: &[BTreeSet<String>],
-    checks: &[&[&'static str]],
+    checks: &[Vec<String>],
 ) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/agents");
     let page = names(&fs::read_to_string(folder.join(name)).unwrap());
-    let code = ports.iter().flat_map(|rule| rule.names).chain(checks.iter().copied().flatten());
-    let code = code.map(|name| (*name).to_owned()).chain(weights.iter().flatten().cloned());
+    let code = ports.iter().flat_map(|rule| rule.names).map(|name| (*name).to_owned());
+    let code = code.chain(checks.iter().flatten().cloned());
+    let code = code.chain(weights.iter().flatten().cloned());
     let code: BTreeSet<String> = code.collect();
     let missing: Vec<_> = code.difference(&page).collect();
     let unknown: Vec<_> = page.difference(&code).collect();
@@ -50,7 +52,7 @@ macro_rules! assert_bus {
             concat!(stringify!($bus), ".md"),
             crate::$bus::PORTS,
             &[$(weights::<crate::$bus::$weights>()),+],
-            &[Checks::MANAGER_CHECKS, Checks::SUBORDINATE_CHECKS],
+            &[Checks::manager_checks(), Checks::subordinate_checks()],
         );
     }};
 }
@@ -70,7 +72,7 @@ fn other_pages_name_the_ports_weights_and_checks_of_the_code() {
         "stream.md",
         crate::stream::PORTS,
         &[weights::<StreamWeights>(), weights::<StreamSinkWeights>()],
-        &[StreamMonitor::<stream::M, stream::S>::CHECKS],
+        &[StreamMonitor::<stream::M, stream::S>::checks()],
     );
     let shared = [
         weights::<SourceWeights>(),
@@ -83,10 +85,10 @@ fn other_pages_name_the_ports_weights_and_checks_of_the_code() {
 
 #[test]
 fn a_name_that_a_page_lacks_or_invents_is_found() {
-    let page = |checks: &[&'static str]| {
+    let page = |more: &[&str]| {
         let weights = [weights::<MemoryPortWeights>()];
         type Checks = MemoryPortMonitor<memory_port::M, memory_port::S>;
-        let own = [Checks::MANAGER_CHECKS, Checks::SUBORDINATE_CHECKS, checks];
+        let own = [Checks::manager_checks(), Checks::subordinate_checks(), check_list(more)];
         assert_page("memory_port.md", crate::memory_port::PORTS, &weights, &own);
     };
     assert!(std::panic::catch_unwind(|| page(&[])).is_ok());

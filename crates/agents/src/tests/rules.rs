@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 struct Table {
     broken: fn(&str) -> Option<String>,
     /// All checks that the monitor declares.
-    checks: Vec<&'static str>,
+    checks: Vec<String>,
     /// Cycles, and the check that fires in the last one or at the end, without the prefix.
     cases: Vec<(String, &'static str)>,
     prefix: &'static str,
@@ -25,7 +25,7 @@ impl Table {
             assert_eq!(found, format!("{}{check}", self.prefix), "{cycles}");
             fired.insert(found);
         }
-        let all: BTreeSet<String> = self.checks.iter().map(|check| check.to_string()).collect();
+        let all: BTreeSet<String> = self.checks.into_iter().collect();
         assert_eq!(fired, all, "each declared check has a case");
         for cycles in self.legal {
             assert_eq!((self.broken)(cycles), None, "{cycles}");
@@ -99,8 +99,8 @@ fn axi_lite_rules() {
     let table = Table {
         broken: |cycles| broken(AxiLiteMonitor::new(axi_lite::PINS), cycles, ""),
         checks: [
-            AxiLiteMonitor::<axi_lite::M, axi_lite::S>::MANAGER_CHECKS,
-            AxiLiteMonitor::<axi_lite::M, axi_lite::S>::SUBORDINATE_CHECKS,
+            AxiLiteMonitor::<axi_lite::M, axi_lite::S>::manager_checks(),
+            AxiLiteMonitor::<axi_lite::M, axi_lite::S>::subordinate_checks(),
         ]
         .concat(),
         cases: owned(&[AXI.as_slice(), &AXI_RESPONSES].concat()),
@@ -185,7 +185,7 @@ fn axi4_rules() {
             let defaults = "awsize=4 arsize=4 awburst=1 arburst=1 wlast rlast";
             broken(Monitor::new(axi4::PINS), cycles, defaults)
         },
-        checks: [Monitor::MANAGER_CHECKS, Monitor::SUBORDINATE_CHECKS].concat(),
+        checks: [Monitor::manager_checks(), Monitor::subordinate_checks()].concat(),
         cases,
         prefix: "axi4-",
         legal: &AXI_LEGAL,
@@ -201,7 +201,7 @@ fn apb_rules() {
     type Monitor = ApbMonitor<apb::M, apb::S>;
     Table {
         broken: |cycles| broken(Monitor::new(apb::PINS), cycles, ""),
-        checks: [Monitor::MANAGER_CHECKS, Monitor::SUBORDINATE_CHECKS].concat(),
+        checks: [Monitor::manager_checks(), Monitor::subordinate_checks()].concat(),
         cases: owned(&[
             ("|penable", "enable-without-select"),
             ("psel penable", "no-setup"),
@@ -256,7 +256,7 @@ fn wishbone_rules() {
     ];
     let table = |broken, cases, legal| Table {
         broken,
-        checks: [Monitor::MANAGER_CHECKS, Monitor::SUBORDINATE_CHECKS].concat(),
+        checks: [Monitor::manager_checks(), Monitor::subordinate_checks()].concat(),
         cases,
         prefix: "wishbone-",
         legal,
@@ -291,7 +291,7 @@ fn memory_port_rules() {
     type Monitor = MemoryPortMonitor<memory_port::M, memory_port::S>;
     let table = Table {
         broken: |cycles| broken(Monitor::new(memory_port::PINS), cycles, ""),
-        checks: [Monitor::MANAGER_CHECKS, Monitor::SUBORDINATE_CHECKS].concat(),
+        checks: [Monitor::manager_checks(), Monitor::subordinate_checks()].concat(),
         cases: owned(&[
             ("en addr=24", "address-range"),
             ("reset|reset en", "enable-in-reset"),
@@ -319,7 +319,7 @@ fn stream_rules() {
     type Monitor = StreamMonitor<stream::M, stream::S>;
     Table {
         broken: |cycles| broken(Monitor::new(stream::PINS), cycles, "tkeep=511 tstrb=511"),
-        checks: Monitor::CHECKS.to_vec(),
+        checks: Monitor::checks(),
         cases: owned(&[
             ("tvalid tdata=1|tready", "valid-held"),
             ("tvalid tdata=1|tvalid tdata=2 tready", "payload-held"),

@@ -6,7 +6,7 @@ use crate::memory_check::MemoryCheck;
 use crate::names::broken;
 use crate::transfer::transfer;
 use cosim_harness::channels::{STALL, cycles_index};
-use cosim_harness::harness::{Covergroup, Transfer, Violation};
+use cosim_harness::harness::{Covergroup, Transfer, Violation, check_list};
 use std::collections::VecDeque;
 use std::fmt;
 use verilated::Pins;
@@ -87,17 +87,20 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     pub const NOT_TERMINATED: &'static str = "wishbone-not-terminated";
 
     /// The checks that a manager can break.
-    pub const MANAGER_CHECKS: &'static [&'static str] = &[
-        Self::STB_WITHOUT_CYC,
-        Self::ACTIVE_IN_RESET,
-        Self::STB_HELD,
-        Self::REQUEST_HELD,
-        Self::CYC_HELD,
-    ];
+    pub fn manager_checks() -> Vec<String> {
+        check_list(&[
+            Self::STB_WITHOUT_CYC,
+            Self::ACTIVE_IN_RESET,
+            Self::STB_HELD,
+            Self::REQUEST_HELD,
+            Self::CYC_HELD,
+        ])
+    }
 
     /// The checks that a subordinate can break.
-    pub const SUBORDINATE_CHECKS: &'static [&'static str] =
-        &[Self::TWO_TERMINATIONS, Self::NO_REQUEST, Self::NOT_TERMINATED];
+    pub fn subordinate_checks() -> Vec<String> {
+        check_list(&[Self::TWO_TERMINATIONS, Self::NO_REQUEST, Self::NOT_TERMINATED])
+    }
 
     /// A monitor of an idle interface.
     pub fn new(pins: WishbonePins<M, S>) -> Self {

@@ -167,9 +167,9 @@ fn agent(interface: &Interface, clocks: &[String], fields: &mut Scope) -> AgentT
         ),
     };
     let checks = match interface.protocol {
-        Protocol::Stream => of("", "CHECKS"),
-        Protocol::MemoryPort => of("", "MANAGER_CHECKS"),
-        _ => of("SUBORDINATE_CHECKS", "MANAGER_CHECKS"),
+        Protocol::Stream => of("", "checks"),
+        Protocol::MemoryPort => of("", "manager_checks"),
+        _ => of("subordinate_checks", "manager_checks"),
     };
     let argument = match interface.protocol {
         Protocol::Wishbone if interface.has("stall") => ", WishboneMode::Pipelined",

@@ -1,41 +1,9 @@
 //! The delivery of expected items on a channel.
 
-use super::expected::{InOrder, TransactionChecks};
+use super::expected::{InOrder, broken, transaction_checks};
 use super::monitor::{Monitor, Protocol};
 use crate::harness::Violation;
 use std::fmt::Debug;
-
-/// The names of the checks of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeliveryChecks {
-    /// The checks of the protocol.
-    pub protocol: Protocol,
-    /// The checks of the items.
-    pub transactions: TransactionChecks,
-}
-
-impl DeliveryChecks {
-    /// All of them, for [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
-    pub const fn all(&self) -> [&'static str; 7] {
-        crate::harness::joined_names(&[&self.protocol.all(), &self.transactions.all()])
-    }
-}
-
-/// The checks of the delivery on a channel, with its name:
-///
-/// ```
-/// const OUT: cosim_harness::channels::DeliveryChecks = cosim_harness::delivery!("out");
-/// assert_eq!(OUT.transactions.late, "out-late");
-/// ```
-#[macro_export]
-macro_rules! delivery {
-    ($channel:literal) => {
-        $crate::channels::DeliveryChecks {
-            protocol: $crate::protocol!($channel),
-            transactions: $crate::transactions!($channel),
-        }
-    };
-}
 
 /// Checks a channel out of the block: its protocol, and that it delivers the expected items in
 /// order, each on offer within a number of cycles. A reset drops what is expected.
@@ -43,7 +11,7 @@ macro_rules! delivery {
 pub struct Delivery<T> {
     monitor: Monitor<T>,
     expected: InOrder<T>,
-    late: &'static str,
+    channel: &'static str,
     /// Cycles in which an expected item may be hidden; `None` if there is no bound.
     latency: Option<u64>,
     hidden: u64,
@@ -53,10 +21,15 @@ pub struct Delivery<T> {
 impl<T: Copy + PartialEq + Debug> Delivery<T> {
     /// A channel on which nothing is expected. With a latency of 1, an item is on offer in the
     /// cycle after its expectation.
-    pub fn new(checks: DeliveryChecks, latency: Option<u64>) -> Self {
-        let DeliveryChecks { protocol, transactions } = checks;
-        let (monitor, expected) = (Monitor::new(protocol), InOrder::new(transactions, None));
-        Self { monitor, expected, late: transactions.late, latency, hidden: 0, dropped: 0 }
+    pub fn new(channel: &'static str, latency: Option<u64>) -> Self {
+        let monitor = Monitor::new(Protocol::of(channel));
+        let expected = InOrder::new(channel, None);
+        Self { monitor, expected, channel, latency, hidden: 0, dropped: 0 }
+    }
+
+    /// The names of the checks of a channel: those of its protocol and of its transactions.
+    pub fn checks(channel: &'static str) -> Vec<String> {
+        [Protocol::of(channel).checks(), transaction_checks(channel)].concat()
     }
 
     /// Observes a cycle, before the items that it makes expected. Returns whether an item was
@@ -79,7 +52,7 @@ impl<T: Copy + PartialEq + Debug> Delivery<T> {
         self.hidden = if is_hidden { self.hidden + 1 } else { 0 };
         if let Some(latency) = self.latency.filter(|latency| is_hidden && self.hidden >= *latency) {
             let message = format_args!("no item is on offer {latency} cycles after its cause");
-            return Err(Violation::new(self.late, message));
+            return Err(broken(self.channel, "late", message));
         }
         if let Some(item) = &taken {
             self.expected.check(item)?;
@@ -119,7 +92,7 @@ mod tests {
 
     /// The check that fails in the last of some cycles (in reset, offer, ready, expected before).
     fn broken(cycles: &[(bool, Option<u8>, bool, Option<u8>)]) -> Option<String> {
-        let mut out = Delivery::new(crate::delivery!("out"), Some(2));
+        let mut out = Delivery::new("out", Some(2));
         let mut failed = None;
         for (in_reset, offer, ready, expected) in cycles {
             assert_eq!(failed, None);

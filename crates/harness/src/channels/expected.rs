@@ -3,52 +3,31 @@
 
 use crate::harness::Violation;
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
-/// The names of the checks of expected transactions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TransactionChecks {
-    /// A transaction differs from the expected one.
-    pub differs: &'static str,
-    /// A transaction comes that is not expected.
-    pub unexpected: &'static str,
-    /// A transaction does not come within its latency.
-    pub late: &'static str,
-    /// A transaction has not come at the end of the case.
-    pub missing: &'static str,
-}
-
-impl TransactionChecks {
-    /// All of them, for [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
-    pub const fn all(&self) -> [&'static str; 4] {
-        [self.differs, self.unexpected, self.late, self.missing]
-    }
-}
-
-/// The checks of the transactions of a channel, with its name:
+/// The names of the checks of expected transactions of a channel: one differs from the expected one,
+/// one comes that is not expected, one does not come within its latency, and one has not come at the
+/// end of the case.
 ///
 /// ```
-/// use cosim_harness::channels::TransactionChecks;
+/// use cosim_harness::channels::transaction_checks;
 ///
-/// const POP: TransactionChecks = cosim_harness::transactions!("pop");
-/// assert_eq!(POP.all(), ["pop-differs", "pop-unexpected", "pop-late", "pop-missing"]);
+/// let expected = ["pop-differs", "pop-unexpected", "pop-late", "pop-missing"];
+/// assert_eq!(transaction_checks("pop"), expected);
 /// ```
-#[macro_export]
-macro_rules! transactions {
-    ($channel:literal) => {
-        $crate::channels::TransactionChecks {
-            differs: concat!($channel, "-differs"),
-            unexpected: concat!($channel, "-unexpected"),
-            late: concat!($channel, "-late"),
-            missing: concat!($channel, "-missing"),
-        }
-    };
+pub fn transaction_checks(channel: &str) -> Vec<String> {
+    ["differs", "unexpected", "late", "missing"].map(|rule| format!("{channel}-{rule}")).to_vec()
+}
+
+#[cold]
+pub(super) fn broken(channel: &str, rule: &str, message: fmt::Arguments<'_>) -> Violation {
+    Violation::new(&format!("{channel}-{rule}"), message)
 }
 
 /// Expected transactions of a channel, in order.
 #[derive(Debug, Clone)]
 pub struct InOrder<T> {
-    checks: TransactionChecks,
+    channel: &'static str,
     /// Cycles from the expectation to the transaction; `None` if there is no bound.
     latency: Option<u64>,
     /// Transactions that have not come, each with the cycle in which it was expected.
@@ -60,8 +39,8 @@ pub struct InOrder<T> {
 impl<T: PartialEq + Debug> InOrder<T> {
     /// No transaction is expected. `latency` is the largest number of cycles between an
     /// expectation and its transaction, if there is a bound.
-    pub fn new(checks: TransactionChecks, latency: Option<u64>) -> Self {
-        Self { checks, latency, expected: VecDeque::new(), cycle: 0, compared: 0 }
+    pub fn new(channel: &'static str, latency: Option<u64>) -> Self {
+        Self { channel, latency, expected: VecDeque::new(), cycle: 0, compared: 0 }
     }
 
     /// Expects a transaction, after those that are expected already.
@@ -87,12 +66,14 @@ impl<T: PartialEq + Debug> InOrder<T> {
                 self.compared += 1;
                 Ok(())
             }
-            Some((since, expected)) => Err(Violation::new(
-                self.checks.differs,
+            Some((since, expected)) => Err(broken(
+                self.channel,
+                "differs",
                 format_args!("{actual:x?}, expected {expected:x?} since cycle {since}"),
             )),
-            None => Err(Violation::new(
-                self.checks.unexpected,
+            None => Err(broken(
+                self.channel,
+                "unexpected",
                 format_args!("{actual:x?}, but none is expected"),
             )),
         }
@@ -114,7 +95,7 @@ impl<T: PartialEq + Debug> InOrder<T> {
         let message = format_args!(
             "{expected:x?} is expected since cycle {since}, for more than {latency} cycles"
         );
-        Err(Violation::new(self.checks.late, message))
+        Err(broken(self.channel, "late", message))
     }
 
     /// Forgets the expected transactions, as a reset does. Returns their number.
@@ -145,30 +126,30 @@ impl<T: PartialEq + Debug> InOrder<T> {
             "{} transactions, the first {expected:x?}, expected since cycle {since}",
             self.expected.len()
         );
-        Err(Violation::new(self.checks.missing, message))
+        Err(broken(self.channel, "missing", message))
     }
 }
 
 /// Expected transactions in order per ID; transactions of different IDs may overtake each other.
 #[derive(Debug, Clone)]
 pub struct PerId<I, T> {
-    checks: TransactionChecks,
+    channel: &'static str,
     latency: Option<u64>,
     queues: BTreeMap<I, InOrder<T>>,
 }
 
 impl<I: Ord + Debug, T: PartialEq + Debug> PerId<I, T> {
     /// As [`InOrder::new`], for each ID.
-    pub fn new(checks: TransactionChecks, latency: Option<u64>) -> Self {
-        Self { checks, latency, queues: BTreeMap::new() }
+    pub fn new(channel: &'static str, latency: Option<u64>) -> Self {
+        Self { channel, latency, queues: BTreeMap::new() }
     }
 
     /// Expects a transaction of an ID, after those of this ID that are expected already.
     pub fn expect(&mut self, id: I, transaction: T) {
         let cycle = self.queues.values().next().map_or(0, |queue| queue.cycle);
-        let (checks, latency) = (self.checks, self.latency);
+        let (channel, latency) = (self.channel, self.latency);
         let queue = self.queues.entry(id);
-        let queue = queue.or_insert_with(|| InOrder { cycle, ..InOrder::new(checks, latency) });
+        let queue = queue.or_insert_with(|| InOrder { cycle, ..InOrder::new(channel, latency) });
         queue.expect(transaction);
     }
 
@@ -179,8 +160,9 @@ impl<I: Ord + Debug, T: PartialEq + Debug> PerId<I, T> {
     pub fn check(&mut self, id: &I, actual: &T) -> Result<(), Violation> {
         match self.queues.get_mut(id) {
             Some(queue) => queue.check(actual),
-            None => Err(Violation::new(
-                self.checks.unexpected,
+            None => Err(broken(
+                self.channel,
+                "unexpected",
                 format_args!("{actual:x?} with ID {id:x?}, which has no expected transaction"),
             )),
         }
@@ -222,15 +204,13 @@ impl<I: Ord + Debug, T: PartialEq + Debug> PerId<I, T> {
 mod tests {
     use super::*;
 
-    const CHECKS: TransactionChecks = crate::transactions!("out");
-
     fn check(result: Result<(), Violation>) -> Option<String> {
         result.err().map(|violation| violation.check)
     }
 
     #[test]
     fn each_check_of_an_ordered_channel_fires() {
-        let mut out = InOrder::new(CHECKS, Some(2));
+        let mut out = InOrder::new("out", Some(2));
         assert_eq!(check(out.check(&1)).as_deref(), Some("out-unexpected"));
         out.expect(1);
         out.expect(2);
@@ -246,14 +226,14 @@ mod tests {
 
     #[test]
     fn without_a_bound_nothing_is_late() {
-        let mut out = InOrder::new(CHECKS, None);
+        let mut out = InOrder::new("out", None);
         out.expect(1);
         assert!((0..1000).all(|_| out.clock().is_ok()));
     }
 
     #[test]
     fn ids_overtake_each_other_and_one_id_does_not() {
-        let mut out = PerId::new(CHECKS, Some(5));
+        let mut out = PerId::new("out", Some(5));
         out.expect('a', 1);
         out.expect('a', 2);
         out.expect('b', 3);
@@ -266,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_latency_of_a_new_id_counts_from_its_expectation() {
-        let mut out = PerId::new(CHECKS, Some(1));
+        let mut out = PerId::new("out", Some(1));
         out.expect('a', 1);
         out.check(&'a', &1).unwrap();
         assert!((0..9).all(|_| out.clock().is_ok()));

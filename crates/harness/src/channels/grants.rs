@@ -1,53 +1,21 @@
 //! The grants of an arbiter.
 
+use super::expected::broken;
 use crate::harness::Violation;
 
-/// The names of the checks of grants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GrantChecks {
-    /// Several lanes have a grant.
-    pub several: &'static str,
-    /// A lane has a grant without room for its item, or in reset.
-    pub no_room: &'static str,
-    /// There is room, a lane that may send offers an item, and no lane has a grant.
-    pub idle: &'static str,
-    /// A grant interrupts the packet of another lane.
-    pub interleaved: &'static str,
-    /// A lane has a grant out of turn.
-    pub out_of_turn: &'static str,
-}
-
-impl GrantChecks {
-    /// All of them, for [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
-    pub const fn all(&self) -> [&'static str; 5] {
-        [self.several, self.no_room, self.idle, self.interleaved, self.out_of_turn]
-    }
-}
-
-/// The checks of the grants of a source with lanes, with its name:
-///
-/// ```
-/// const REQ: cosim_harness::channels::GrantChecks = cosim_harness::grants!("req");
-/// assert_eq!(REQ.idle, "req-idle");
-/// ```
-#[macro_export]
-macro_rules! grants {
-    ($source:literal) => {
-        $crate::channels::GrantChecks {
-            several: concat!($source, "-several-grants"),
-            no_room: concat!($source, "-grant-without-room"),
-            idle: concat!($source, "-idle"),
-            interleaved: concat!($source, "-interleaved"),
-            out_of_turn: concat!($source, "-out-of-turn"),
-        }
-    };
+/// The names of the checks of the grants of a source: several lanes have one; a lane has one without
+/// room for its item, or in reset; there is room, a lane that may send offers an item, and none has
+/// one; one interrupts the packet of another lane; and one is out of turn.
+pub fn grant_checks(source: &str) -> Vec<String> {
+    let rules = ["several-grants", "grant-without-room", "idle", "interleaved", "out-of-turn"];
+    rules.map(|rule| format!("{source}-{rule}")).to_vec()
 }
 
 /// Checks the grants of a round-robin arbiter with packets: it keeps the lanes in a row, and moves
 /// a lane to the end of the row when its packet ends.
 #[derive(Debug, Clone)]
 pub struct RoundRobin<const LANES: usize> {
-    checks: GrantChecks,
+    source: &'static str,
     /// The lanes in the order of their turns.
     row: [u32; LANES],
     /// The lane whose packet is not at its end.
@@ -56,13 +24,13 @@ pub struct RoundRobin<const LANES: usize> {
 
 impl<const LANES: usize> RoundRobin<LANES> {
     /// After reset lane 0 is first.
-    pub fn new(checks: GrantChecks) -> Self {
-        Self { checks, row: std::array::from_fn(|lane| lane as u32), owner: None }
+    pub fn new(source: &'static str) -> Self {
+        Self { source, row: std::array::from_fn(|lane| lane as u32), owner: None }
     }
 
     /// Returns to the state after reset.
     pub fn reset(&mut self) {
-        *self = Self::new(self.checks);
+        *self = Self::new(self.source);
     }
 
     /// Checks the grants of a cycle: bit n of `valid` and of `grants` belongs to lane n. Within a
@@ -84,17 +52,17 @@ impl<const LANES: usize> RoundRobin<LANES> {
             return Ok(expected.filter(|lane| valid >> lane & 1 == 1));
         }
         let check = match (grants.count_ones(), has_room, self.owner) {
-            (2.., ..) => self.checks.several,
-            (_, false, _) => self.checks.no_room,
-            (0, ..) => self.checks.idle,
-            (_, _, Some(_)) => self.checks.interleaved,
-            (_, _, None) => self.checks.out_of_turn,
+            (2.., ..) => "several-grants",
+            (_, false, _) => "grant-without-room",
+            (0, ..) => "idle",
+            (_, _, Some(_)) => "interleaved",
+            (_, _, None) => "out-of-turn",
         };
         let (row, owner) = (&self.row, self.owner);
         let message = format_args!(
             "grants {grants:#b}, requests {valid:#b}, turns {row:?}, packet of {owner:?}"
         );
-        Err(Violation::new(check, message))
+        Err(broken(self.source, check, message))
     }
 
     /// An item of a lane was taken, and its packet ends with it or goes on.
@@ -111,11 +79,9 @@ impl<const LANES: usize> RoundRobin<LANES> {
 mod tests {
     use super::*;
 
-    const CHECKS: GrantChecks = crate::grants!("req");
-
     #[test]
     fn each_check_fires() {
-        let mut grants = RoundRobin::<4>::new(CHECKS);
+        let mut grants = RoundRobin::<4>::new("req");
         let failed = |grants: &RoundRobin<4>, valid, ready, room| {
             grants.observe(valid, ready, room).err().map(|violation| violation.check)
         };
@@ -131,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_lanes_behind_the_winner_go_first() {
-        let mut grants = RoundRobin::<4>::new(CHECKS);
+        let mut grants = RoundRobin::<4>::new("req");
         grants.take(1, true);
         assert_eq!(grants.row, [2, 3, 0, 1]);
         grants.take(3, true);

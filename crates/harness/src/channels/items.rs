@@ -1,8 +1,7 @@
 //! Items: structs whose fields are the payload pins of a channel.
 
 /// Declares the items of channels: a struct for each, with a field for each payload pin. Use it
-/// where a block needs an environment of its own, so that [`channels!`](crate::channels) does not
-/// fit.
+/// where a block needs an environment of its own, so that `declare!` does not fit.
 ///
 /// ```ignore
 /// cosim_core::items! {

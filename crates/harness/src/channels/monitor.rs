@@ -1,13 +1,15 @@
 //! A monitor: it watches a channel and checks the rules of its protocol in every cycle.
 
 use crate::harness::Violation;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use verilated::PinName;
 
-/// The rules of a channel's protocol, each with the name of its check. Without a name a rule is
-/// not checked.
+/// The rules of a channel's protocol. The name of the check of a rule is `prefix`, and that of the
+/// rule. A rule without a name is not checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Protocol {
+    /// The beginning of the names, as in `pop`.
+    pub prefix: &'static str,
     /// A valid stays high until its item is taken.
     pub valid_held: Option<&'static str>,
     /// The item does not change until it is taken.
@@ -20,34 +22,35 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// The names of the checks.
+    /// The protocol of a channel of a declaration:
     ///
-    /// # Panics
-    /// If a rule is not checked; at compile time in a constant.
-    pub const fn all(&self) -> [&'static str; 3] {
-        match (self.valid_held, self.item_held, self.quiet_in_reset) {
-            (Some(valid), Some(item), Some(quiet)) => [valid, item, quiet],
-            _ => panic!("a rule of the protocol has no check"),
+    /// ```
+    /// use cosim_harness::channels::Protocol;
+    ///
+    /// let expected = ["pop-valid-held", "pop-item-held", "pop-quiet-in-reset"];
+    /// assert_eq!(Protocol::of("pop").checks(), expected);
+    /// ```
+    pub const fn of(channel: &'static str) -> Self {
+        Self {
+            prefix: channel,
+            valid_held: Some("-valid-held"),
+            item_held: Some("-item-held"),
+            quiet_in_reset: Some("-quiet-in-reset"),
+            quiet_after_reset: None,
         }
     }
-}
 
-/// The names of the checks of a channel's protocol, and the protocol:
-///
-/// ```
-/// const POP: cosim_harness::channels::Protocol = cosim_harness::protocol!("pop");
-/// assert_eq!(POP.valid_held, Some("pop-valid-held"));
-/// ```
-#[macro_export]
-macro_rules! protocol {
-    ($channel:literal) => {
-        $crate::channels::Protocol {
-            valid_held: ::core::option::Option::Some(concat!($channel, "-valid-held")),
-            item_held: ::core::option::Option::Some(concat!($channel, "-item-held")),
-            quiet_in_reset: ::core::option::Option::Some(concat!($channel, "-quiet-in-reset")),
-            quiet_after_reset: ::core::option::Option::None,
-        }
-    };
+    /// The names of the checks.
+    pub fn checks(&self) -> Vec<String> {
+        let Self { prefix, valid_held, item_held, quiet_in_reset, quiet_after_reset } = self;
+        let all = [valid_held, item_held, quiet_in_reset, quiet_after_reset];
+        all.into_iter().flatten().map(|rule| format!("{prefix}{rule}")).collect()
+    }
+
+    #[cold]
+    fn broken(&self, rule: &str, message: fmt::Arguments<'_>) -> Violation {
+        Violation::new(&format!("{}{rule}", self.prefix), message)
+    }
 }
 
 /// Watches a channel with valid and ready. `T` is the payload.
@@ -93,7 +96,7 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
         };
         if let (Some(item), Some(check)) = (offer, check) {
             let message = format_args!("{valid} is high {when} reset, with {item:x?}");
-            return Err(Violation::new(check, message));
+            return Err(self.protocol.broken(check, message));
         }
         if in_reset {
             self.waiting = None;
@@ -103,12 +106,12 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
             match (offer, valid_held, item_held) {
                 (None, Some(check), _) => {
                     let message = format_args!("{valid} falls before {waiting:x?} is taken");
-                    return Err(Violation::new(check, message));
+                    return Err(self.protocol.broken(check, message));
                 }
                 (Some(item), _, Some(check)) if item != waiting => {
                     let message =
                         format_args!("{valid}: {waiting:x?} becomes {item:x?} before it is taken");
-                    return Err(Violation::new(check, message));
+                    return Err(self.protocol.broken(check, message));
                 }
                 _ => {}
             }
@@ -129,7 +132,7 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
 mod tests {
     use super::*;
 
-    const RULES: Protocol = crate::protocol!("pop");
+    const RULES: Protocol = Protocol::of("pop");
 
     /// The check that fails in the last of some cycles (in reset, offer, ready).
     fn broken(cycles: &[(bool, Option<u8>, bool)]) -> Option<String> {
@@ -163,7 +166,7 @@ mod tests {
         };
         assert_eq!(check(true), None);
         assert_eq!(check(true).as_deref(), Some("pop-quiet-in-reset"));
-        assert_eq!(check(false).as_deref(), Some("after"));
+        assert_eq!(check(false).as_deref(), Some("popafter"));
         assert_eq!(check(false), None);
     }
 

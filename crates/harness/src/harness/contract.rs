@@ -545,7 +545,9 @@ pub trait Environment<'a, B: Block> {
 pub trait Scoreboard<'a, B: Block>: Sized {
     /// The name of every check, as in [`Violation::check`]. A test with
     /// `cosim_core::checks::Checks` shows that each check can fail.
-    const CHECKS: &'static [&'static str] = &[];
+    fn checks() -> Vec<String> {
+        Vec::new()
+    }
 
     /// A scoreboard for `traffic` and a block with `parameters`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;

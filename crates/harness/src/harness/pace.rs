@@ -6,8 +6,7 @@ use crate::value::Uint;
 /// Counts the handshakes and packets of an environment, asserts its resets, and finds the end of
 /// the case: `drain` idle cycles in a row outside reset.
 ///
-/// An environment has it in a field. [`paced!`](crate::paced) then implements the methods of
-/// [`Environment`](super::Environment) about progress.
+/// An environment has it in a field.
 #[derive(Debug, Clone)]
 pub struct Pace {
     /// Handshakes so far.
@@ -55,33 +54,6 @@ impl Pace {
     pub fn timeout(&self) -> u64 {
         self.timeout
     }
-}
-
-/// Implements the methods of [`Environment`](crate::harness::Environment) about progress with a
-/// [`Pace`](crate::harness::Pace) in the field of this name.
-#[macro_export]
-macro_rules! paced {
-    ($pace:ident) => {
-        #[inline]
-        fn finished(&self) -> bool {
-            self.$pace.is_over()
-        }
-
-        #[inline]
-        fn handshakes(&self) -> u64 {
-            self.$pace.handshakes
-        }
-
-        #[inline]
-        fn progress_timeout(&self) -> u64 {
-            self.$pace.timeout()
-        }
-
-        #[inline]
-        fn packets(&self) -> u64 {
-            self.$pace.packets
-        }
-    };
 }
 
 /// The largest of some numbers of cycles; 0 if there are none.

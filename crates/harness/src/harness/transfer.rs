@@ -16,7 +16,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A channel of [`channels!`](crate::channels). `lane` is given if it has several, `pins` are
+    /// A channel of a declaration. `lane` is given if it has several, `pins` are
     /// written as identifiers, and `item` is as `Debug` shows it.
     #[doc(hidden)]
     pub fn new(
