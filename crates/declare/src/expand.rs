@@ -601,8 +601,8 @@ impl Code<'_> {
         let settings = has_settings.then(|| {
             let count = if declaration.per_case { quote!(1) } else { quote!(::cosim_core::channels::SETTINGS) };
             quote! {
-                /// The number of values that inputs without a protocol have in a case, one after the
-                /// other; 1: they are stable.
+                /// The number of values that inputs without a protocol have in a case, one after
+                /// the other; 1: they are stable.
                 settings: ::cosim_core::value::Uint<6> = #count,
                 /// Largest number of cycles between two of these values.
                 longest_setting: ::cosim_core::value::Uint<12> = ::cosim_core::channels::LONGEST_SETTING,

@@ -15,7 +15,7 @@ pub enum Pins {
     /// Those of a block of the build script.
     Block(LitStr),
     /// Structs, and a file with their ports.
-    Given { inputs: Type, outputs: Type, file: LitStr },
+    Given { inputs: Box<Type>, outputs: Box<Type>, file: LitStr },
 }
 
 /// A pin, or a bit of one, that may be inverted.

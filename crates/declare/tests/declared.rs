@@ -240,7 +240,8 @@ mod agents {
         block Declared = "declared": "a block without RTL";
     }
 
-    /// A block that takes everything at once and answers nothing: the stream ends, the registers hang.
+    /// A block that takes everything at once and answers nothing: the stream ends, the registers
+    /// hang.
     #[test]
     fn the_environment_drives_all_agents_and_resets() {
         let parameters = Parameters::of::<Declared>(0);

@@ -6,7 +6,8 @@ use crate::channels::{ChannelScenario, SinkWeights, SourceWeights, default_scena
 use crate::harness::clocks::{ClockTiming, Clocks, RisingClocks};
 use crate::harness::{
     self, Bins, Block, CaseRng, Checked, Covergroup, Draw, Edge, Noise, Parameters, Percent, Reset,
-    ResetTimer, Scenario, Span, Traffic, TrafficError, Transfer, group_bins, scenarios_from,
+    ResetTimer, Scenario, Span, Traffic, TrafficError, Transfer, Unreachable, group_bins,
+    scenarios_from,
 };
 use crate::value::Uint;
 use rand::RngExt;
@@ -391,7 +392,7 @@ impl<D: Declaration> Debug for Coverage<D> {
 pub const fn groups_of<const N: usize>(
     owner: &'static str,
     groups: &[Covergroup],
-    reasons: &[(&str, fn(&[usize], &Parameters) -> Option<&'static str>)],
+    reasons: &[(&str, Unreachable)],
 ) -> [Covergroup; N] {
     let mut all = [Covergroup::new("", "", &[]); N];
     let mut index = 0;

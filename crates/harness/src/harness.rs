@@ -58,7 +58,8 @@ pub use contract::{
     power_up_inputs, reset_inputs,
 };
 pub use coverage::{
-    Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample, Value,
+    Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample,
+    Unreachable, Value,
 };
 pub use coverage::{bin_name, bins, class, corner_class, unreachable};
 pub use delays::Delays;

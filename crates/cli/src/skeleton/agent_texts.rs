@@ -59,8 +59,8 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// The agents of these interfaces. `clocks` are those of a module with several, and `fields` the
-    /// names of channels and agents.
+    /// The agents of these interfaces. `clocks` are those of a module with several, and `fields`
+    /// the names of channels and agents.
     pub fn new(interfaces: &Interfaces, clocks: &[String], fields: &mut Scope) -> Self {
         let mut memories: Vec<(Option<MemoryKind>, Ident)> = Vec::new();
         let mut ports = Vec::new();

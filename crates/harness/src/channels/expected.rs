@@ -5,9 +5,9 @@ use crate::harness::Violation;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Debug};
 
-/// The names of the checks of expected transactions of a channel: one differs from the expected one,
-/// one comes that is not expected, one does not come within its latency, and one has not come at the
-/// end of the case.
+/// The names of the checks of expected transactions of a channel: one differs from the expected
+/// one, one comes that is not expected, one does not come within its latency, and one has not come
+/// at the end of the case.
 ///
 /// ```
 /// use cosim_harness::channels::transaction_checks;

@@ -3,9 +3,9 @@
 use super::expected::broken;
 use crate::harness::Violation;
 
-/// The names of the checks of the grants of a source: several lanes have one; a lane has one without
-/// room for its item, or in reset; there is room, a lane that may send offers an item, and none has
-/// one; one interrupts the packet of another lane; and one is out of turn.
+/// The names of the checks of the grants of a source: several lanes have one; a lane has one
+/// without room for its item, or in reset; there is room, a lane that may send offers an item, and
+/// none has one; one interrupts the packet of another lane; and one is out of turn.
 pub fn grant_checks(source: &str) -> Vec<String> {
     let rules = ["several-grants", "grant-without-room", "idle", "interleaved", "out-of-turn"];
     rules.map(|rule| format!("{source}-{rule}")).to_vec()

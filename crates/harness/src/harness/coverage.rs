@@ -115,7 +115,7 @@ macro_rules! covergroups {
 }
 
 /// Returns why a bin is unreachable, from the values of its axes.
-type Unreachable = fn(&[usize], &Parameters) -> Option<&'static str>;
+pub type Unreachable = fn(&[usize], &Parameters) -> Option<&'static str>;
 
 /// Bins that belong together: one for each value of an axis, or for each combination of several.
 #[derive(Debug, Clone, Copy)]
