@@ -192,15 +192,20 @@ fn a_port_that_appears_vanishes_or_changes_width_is_named() {
         printed
     };
     let clock = "input  wire        clk,";
+    let new = "input  wire        clk,\n  input  wire new_input,\n  output wire new_output,";
+    let words = ["nothing drives `new_input[1]`", "`outputs` lacks `new_output`"];
+    assert_contains(&broken(&[(clock, new)]), &words);
     let printed = broken(&[
-        (clock, "input  wire        clk,\n  input  wire new_input,\n  output wire new_output,"),
         ("input  wire [3:0]  req_last", "input  wire [4:0]  req_last"),
         ("output reg  [15:0] out_data", "output reg  [17:0] out_data"),
-        ("out_ready", "out_taken"),
     ]);
-    let words =
-        ["error[E", "new_input", "new_output", "req_last", "out_data", "out_ready", "out_taken"];
-    assert_contains(&printed, &words);
+    assert_contains(&printed, &["`req_last` has 5 bits, not 4", "`out_data` has 18 bits, not 16"]);
+    // A port of another name is one error of the declaration, at its token.
+    let printed = broken(&[("out_valid", "out_vld")]);
+    let error =
+        "error: the RTL has no output `out_valid`; did you mean `out_vld`?\n  --> src/lib.rs";
+    assert_contains(&printed, &[error]);
+    assert_eq!(printed.matches("--> src/lib.rs").count(), 1, "{printed}");
     let printed = broken(&[("localparam [0:0] FREE", "localparm [0:0] FREE")]);
     assert_contains(&printed, &["rtl/Arbiter.v:", "%Error"]);
     assert!(!printed.contains("panicked"), "{printed}");
