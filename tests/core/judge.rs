@@ -42,7 +42,7 @@ fn tampered<F>(tamper: F) -> Tampered<F> {
 
 fn stimulus() -> Stimulus<Thread2> {
     let weights = &Thread2::scenarios()[0].weights;
-    Thread2::stimulus(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
+    Stimulus::<Thread2>::draw(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
 }
 
 fn judged(tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>) -> Blame {
@@ -139,7 +139,7 @@ fn raw_pins_are_not_judged_and_a_cancelled_judgement_says_so() {
     assert_eq!(judgement.broken_by, Culprit::RawPins);
     watch.cancel();
     let weights = &Thread2::scenarios()[0].weights;
-    let long = Thread2::stimulus(weights, &REPAIRED, 2000, &mut CaseRng::seed_from_u64(3));
+    let long = Stimulus::<Thread2>::draw(weights, &REPAIRED, 2000, &mut CaseRng::seed_from_u64(3));
     let judgement = judge::<Thread2>(&long, &REPAIRED, &mut golden(), &watch);
     assert_eq!(judgement.broken_by, Culprit::Cancelled);
 }

@@ -13,7 +13,7 @@ const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
 fn stimulus() -> Stimulus<Thread2> {
     let weights = &Thread2::scenarios()[0].weights;
-    Thread2::stimulus(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
+    Stimulus::<Thread2>::draw(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
 }
 
 /// A correct model that reads its progress in each cycle, as another thread would.

@@ -86,7 +86,7 @@ fn wrong(part: Part) -> bool {
 }
 
 #[derive(Clone)]
-struct Counting {
+struct Counting<const PRINTS: bool> {
     taken: u64,
 }
 
@@ -96,7 +96,7 @@ const RULES: [Rule; 3] = [
     Rule { name: "T3", meaning: "the 100th TLP is taken" },
 ];
 
-impl<const PRINTS: bool> harness::Golden<Toy<PRINTS>> for Counting {
+impl<const PRINTS: bool> harness::Golden<Inputs, Outputs> for Counting<PRINTS> {
     const RULES: &'static [Rule] = &RULES;
     type Cycle = ();
 
@@ -153,7 +153,7 @@ struct Around {
     idle: u64,
 }
 
-impl<const PRINTS: bool> harness::Environment<'_, Toy<PRINTS>> for Around {
+impl harness::Environment<'_, Inputs, Outputs, Tlps> for Around {
     fn new(traffic: &Tlps, _: &Parameters) -> Self {
         Self { left: traffic.count, taken: 0, idle: 0 }
     }
@@ -194,14 +194,14 @@ impl<const PRINTS: bool> harness::Environment<'_, Toy<PRINTS>> for Around {
     }
 }
 
-struct Judge {
+struct Judge<const PRINTS: bool> {
     taken: u64,
     due: u64,
     cycle: u64,
     rejected: Option<u64>,
 }
 
-impl<const PRINTS: bool> harness::Scoreboard<'_, Toy<PRINTS>> for Judge {
+impl<const PRINTS: bool> harness::Scoreboard<'_, Inputs, Outputs, Tlps> for Judge<PRINTS> {
     fn checks() -> Vec<String> {
         ["counted", if PRINTS == WRONG { "of-two-minds" } else { "complete" }]
             .map(str::to_owned)
@@ -294,10 +294,10 @@ impl<const PRINTS: bool> Block for Toy<PRINTS> {
 
     type Inputs = Inputs;
     type Outputs = Outputs;
-    type Golden = Counting;
+    type Golden = Counting<PRINTS>;
     type Traffic = Tlps;
     type Environment<'a> = Around;
-    type Scoreboard<'a> = Judge;
+    type Scoreboard<'a> = Judge<PRINTS>;
     type Weights = Weights;
     type Coverage = Watching<PRINTS>;
 }

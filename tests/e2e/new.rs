@@ -50,7 +50,7 @@ endmodule
 /// The golden model of the registers, as a user would write it.
 const GOLDEN: &str = r#"//! The golden model.
 
-use crate::{WideBlock, rtl};
+use crate::rtl;
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
 /// The registers.
@@ -59,7 +59,7 @@ pub struct Golden {
     q: rtl::Outputs,
 }
 
-impl harness::Golden<WideBlock> for Golden {
+impl harness::Golden<rtl::Inputs, rtl::Outputs> for Golden {
     const RULES: &'static [Rule] = &[
         Rule { name: "LOAD", meaning: "every output is the inverse of its input" },
         Rule { name: "RESET", meaning: "every output is 0" },

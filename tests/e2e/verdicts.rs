@@ -32,7 +32,7 @@ impl<B: Block, F: FnMut(u64, &mut B::Outputs) -> Result<(), Error>> Dut<B> for T
 
 fn smoke() -> Stimulus<Thread2> {
     let scenarios = Thread2::scenarios();
-    Thread2::stimulus(&scenarios[0].weights, &REPAIRED, 20, &mut CaseRng::seed_from_u64(1))
+    Stimulus::<Thread2>::draw(&scenarios[0].weights, &REPAIRED, 20, &mut CaseRng::seed_from_u64(1))
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! reports know each interface. The ports are in files, in the place of RTL.
 
 use cosim_core::harness::{
-    self, Block, BuiltInRtl, LinkedRtl, Parameters, ResetPin, Traffic as _, Untimed, Violation,
+    self, Block, BuiltInRtl, Environment as _, LinkedRtl, Parameters, ResetPin, Traffic as _,
+    Untimed, Violation,
 };
 use cosim_core::verilated;
 
@@ -50,12 +51,12 @@ const fn no_rtl<I, O>() -> LinkedRtl<I, O> {
 
 pub struct NoChecks;
 
-impl<'a, B: Block> harness::Scoreboard<'a, B> for NoChecks {
-    fn new(_: &'a B::Traffic, _: &Parameters) -> Self {
+impl<'a, I, O, T> harness::Scoreboard<'a, I, O, T> for NoChecks {
+    fn new(_: &'a T, _: &Parameters) -> Self {
         Self
     }
 
-    fn observe(&mut self, _: &B::Inputs, _: &B::Outputs) -> Result<(), Violation> {
+    fn observe(&mut self, _: &I, _: &O) -> Result<(), Violation> {
         Ok(())
     }
 
@@ -146,15 +147,14 @@ mod channels {
         assert_eq!(traffic.check(), Ok(()));
         let text = serde_json::to_string(&traffic).unwrap();
         assert_eq!(serde_json::from_str::<Traffic>(&text).unwrap(), traffic);
-        let mut environment =
-            <Environment<'_> as harness::Environment<'_, Declared>>::new(&traffic, &parameters);
+        let mut environment = Environment::new(&traffic, &parameters);
         let outputs = Outputs { gnt: Bits::new(3), valid: Bits::new(2), ..Outputs::default() };
         let mut inputs = Inputs::default();
         let (mut hashes, mut requests) = (Vec::new(), [Vec::new(), Vec::new()]);
         let (mut idle, mut modes, mut configs) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        while !harness::Environment::<Declared>::finished(&environment) {
-            harness::Environment::<Declared>::drive(&mut environment, &mut inputs);
+        while !environment.finished() {
+            environment.drive(&mut inputs);
             match Hash::taken(&inputs, &outputs) {
                 Some(hash) => hashes.push(hash),
                 None => drop(idle.insert(*inputs.key.words())),
@@ -165,7 +165,7 @@ mod channels {
             modes.insert(inputs.mode.get());
             configs.insert(*inputs.config.words());
             assert_eq!((inputs.fixed.get(), inputs.held.words()[0]), (9, 0x123));
-            harness::Environment::<Declared>::clock(&mut environment, &inputs, &outputs);
+            environment.clock(&inputs, &outputs);
         }
         assert_eq!(hashes, traffic.hash.iter().map(|offer| offer.item).collect::<Vec<_>>());
         for (seen, offers) in requests.iter().zip(&traffic.request) {
@@ -193,7 +193,7 @@ mod channels {
         let inputs = Inputs { take: Bits::new(0b11), ..Inputs::default() };
         assert!(First::is_ready(&inputs) && !Second::is_ready(&inputs));
         type Driver<'a> = declared::Environment<'a>;
-        let all = <Driver<'_> as harness::Environment<'_, Declared>>::transfers(&inputs, &outputs);
+        let all = Driver::transfers(&inputs, &outputs);
         let first = all.iter().find(|transfer| transfer.channel == "first").unwrap();
         let words = first.item.as_deref().unwrap();
         assert!(words.starts_with("digest 0xff00000000"), "{words}");
@@ -254,25 +254,24 @@ mod agents {
                 &mut CaseRng::seed_from_u64(1),
             );
             assert_eq!(traffic.check(), Ok(()));
-            let mut environment =
-                <Environment<'_> as harness::Environment<'_, Declared>>::new(&traffic, &parameters);
+            let mut environment = Environment::new(&traffic, &parameters);
             let mut outputs = Outputs::default();
             for pin in ["in_tready", "s_awready", "s_wready", "s_arready"] {
                 verilated::Pin::<Outputs>::of("", pin).set(&mut outputs, 1);
             }
             let (mut inputs, mut resets, mut beats) = (Inputs::default(), 0, 0);
             for _ in 0..3000 {
-                harness::Environment::<Declared>::drive(&mut environment, &mut inputs);
+                environment.drive(&mut inputs);
                 assert_eq!(inputs.mode.get(), 2);
                 assert_eq!(inputs.clear.is_high(), !inputs.rst_n.is_high());
                 resets += u64::from(in_reset(&inputs));
                 beats += u64::from(INPUT.tvalid.is_high(&inputs) && !in_reset(&inputs));
-                harness::Environment::<Declared>::clock(&mut environment, &inputs, &outputs);
+                environment.clock(&inputs, &outputs);
             }
-            assert!(!harness::Environment::<Declared>::finished(&environment));
+            assert!(!environment.finished());
             assert!(beats >= 30, "{}: {beats} beats", scenario.name);
             assert_eq!(resets > 0, scenario.name == "resets", "{}", scenario.name);
-            let words = harness::Environment::<Declared>::in_flight(&environment);
+            let words = environment.in_flight();
             assert!(words.iter().any(|words| words.starts_with("registers: ")));
         }
     }
@@ -329,7 +328,7 @@ mod agents {
         inputs.s_awaddr = verilated::Bits::new(0x14);
         outputs.s_awready = verilated::Bits::new(1);
         type Declaration = Environment<'static>;
-        let all = <Declaration as harness::Environment<'_, Declared>>::transfers(&inputs, &outputs);
+        let all = Declaration::transfers(&inputs, &outputs);
         let channels: Vec<&str> = all.iter().map(|one| one.channel.as_str()).collect();
         assert_eq!(channels, ["in", "out", "s_aw", "s_w", "s_b", "s_ar", "s_r"]);
         let item = |place: usize| (all[place].item.as_deref(), all[place].is_taken);
@@ -388,16 +387,15 @@ mod clocks {
             assert_eq!((traffic.check(), traffic.clocks.len()), (Ok(()), 2));
             let wrong = Traffic { clocks: Vec::new(), ..traffic.clone() };
             assert_eq!(wrong.check().unwrap_err().path, "clocks");
-            let mut environment =
-                <Environment<'_> as harness::Environment<'_, Fifo>>::new(&traffic, &parameters);
+            let mut environment = Environment::new(&traffic, &parameters);
             let (mut inputs, mut outputs, mut before) = (In::default(), Out::default(), None);
             verilated::Pin::<Out>::of("", "in_tready").set(&mut outputs, 1);
             let mut in_case = 0;
             for _ in 0..200_000 {
-                if harness::Environment::<Fifo>::finished(&environment) {
+                if environment.finished() {
                     break;
                 }
-                harness::Environment::<Fifo>::drive(&mut environment, &mut inputs);
+                environment.drive(&mut inputs);
                 assert!(inputs.wclk.is_high() || inputs.rclk.is_high(), "no step is empty");
                 let now = (WRITE.tvalid.is_high(&inputs), Pop::is_ready(&inputs));
                 if let Some(((valid, ready), wrote, read)) = before
@@ -410,9 +408,9 @@ mod clocks {
                 before = Some((now, wrote, read)).filter(|_| !in_reset(&inputs));
                 in_case += u64::from(now.0 && wrote && !in_reset(&inputs));
                 resets += u64::from(in_reset(&inputs));
-                harness::Environment::<Fifo>::clock(&mut environment, &inputs, &outputs);
+                environment.clock(&inputs, &outputs);
             }
-            assert!(harness::Environment::<Fifo>::finished(&environment), "seed {seed}");
+            assert!(environment.finished(), "seed {seed}");
             assert_eq!(in_case, traffic.write.beats.len() as u64);
             beats += in_case;
         }

@@ -184,10 +184,8 @@ pub struct Environment<'a, D: Declaration> {
     progress_timeout: u64,
 }
 
-impl<'a, B, D> harness::Environment<'a, B> for Environment<'a, D>
-where
-    D: Declaration,
-    B: Block<Inputs = D::Inputs, Outputs = D::Outputs, Traffic = D::Traffic>,
+impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traffic>
+    for Environment<'a, D>
 {
     const TIED: &'static [(&'static str, &'static str)] = D::TIED;
 

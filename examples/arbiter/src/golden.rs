@@ -1,7 +1,7 @@
 //! The golden model, written from the specification: it executes the row that applies.
 
 use crate::rtl::{Bits1, Bits4, Inputs, Outputs};
-use crate::{Arbiter, Beat, MAX_BEATS, Out};
+use crate::{Beat, MAX_BEATS, Out};
 use cosim_core::channels::{SinkItem as _, SourceItem as _};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
@@ -41,7 +41,7 @@ pub struct Golden {
     out: Out,
 }
 
-impl harness::Golden<Arbiter> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &RULES;
 
     /// The chosen requester, and whether there is room.

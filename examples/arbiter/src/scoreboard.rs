@@ -2,7 +2,7 @@
 //! It shares nothing with the golden model.
 
 use crate::rtl::{Inputs, Outputs};
-use crate::{Arbiter, Beat, MAX_BEATS, Out, Traffic};
+use crate::{Beat, MAX_BEATS, Out, Traffic};
 use cosim_core::channels::{Delivery, RoundRobin, SinkItem as _, SourceItem as _, grant_checks};
 use cosim_core::harness::{self, Parameters, Violation};
 use cosim_core::value::Uint;
@@ -17,12 +17,12 @@ pub struct Scoreboard {
     out: Delivery<Out>,
 }
 
-impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         [grant_checks("req"), Delivery::<Out>::checks("out")].concat()
     }
 
-    fn new(_: &'a Traffic, parameters: &Parameters) -> Self {
+    fn new(_: &Traffic, parameters: &Parameters) -> Self {
         Self {
             max_beats: parameters.get(MAX_BEATS),
             beats: 0,

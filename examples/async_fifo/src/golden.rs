@@ -1,7 +1,7 @@
 //! The golden model of the counters: each counts the items of its domain, in every step.
 
 use crate::rtl::{Bits8, Inputs, Outputs};
-use crate::{AsyncFifo, Pop, Push};
+use crate::{Pop, Push};
 use cosim_core::channels::{SinkItem as _, SourceItem as _};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -14,7 +14,7 @@ pub struct Golden {
     moving: [u64; 2],
 }
 
-impl harness::Golden<AsyncFifo> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &[];
 
     type Cycle = ();

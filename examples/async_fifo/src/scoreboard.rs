@@ -1,7 +1,7 @@
 //! The scoreboard of both domains: items leave in order, and no later than the synchronizers need.
 
 use crate::rtl::{Inputs, Outputs};
-use crate::{AsyncFifo, Pop, Push, Traffic};
+use crate::{Pop, Push, Traffic};
 use cosim_core::channels::{
     InOrder, Monitor, Protocol, SinkItem as _, SourceItem as _, transaction_checks,
 };
@@ -33,7 +33,7 @@ pub struct Scoreboard {
     blocked: u32,
 }
 
-impl<'a> harness::Scoreboard<'a, AsyncFifo> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         let own = check_list(&[OVERFLOW, HIDDEN, BLOCKED]);
         let mut all = [POP.checks(), transaction_checks("pop"), own].concat();
@@ -42,7 +42,7 @@ impl<'a> harness::Scoreboard<'a, AsyncFifo> for Scoreboard {
         all
     }
 
-    fn new(_: &'a Traffic, _: &Parameters) -> Self {
+    fn new(_: &Traffic, _: &Parameters) -> Self {
         let items = InOrder::new("pop", None);
         Self { items, pop: Monitor::new(POP), hidden: 0, blocked: 0 }
     }

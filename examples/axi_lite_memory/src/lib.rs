@@ -1,7 +1,7 @@
 //! A memory behind AXI4-Lite. Its specification is `README.md`.
 
-use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLiteMonitor, AxiResponse};
 use cosim_core::agents::MemoryCheck;
+use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLiteMonitor, AxiResponse};
 use cosim_core::harness::{self, Parameters, Violation, check_list};
 use rtl::{Inputs, Outputs};
 
@@ -42,7 +42,7 @@ fn check_response(address: u64, response: AxiResponse) -> Result<(), Violation> 
     Err(Violation::new(RESPONSE, message))
 }
 
-impl harness::Scoreboard<'_, AxiLiteMemory> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         let protocol = AxiLiteMonitor::<Inputs, Outputs>::subordinate_checks();
         [protocol, check_list(&[READ_DATA, RESPONSE])].concat()

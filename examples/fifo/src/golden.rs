@@ -3,7 +3,7 @@
 use crate::rtl::{Bits1, Bits8, Inputs, Outputs};
 use crate::{DEPTH, Pop, Push};
 use cosim_core::channels::{SinkItem as _, SourceItem as _};
-use cosim_core::harness::{self, Block, Parameters, Rule, RuleSet};
+use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use std::collections::VecDeque;
 
 /// The FIFO, exact in every cycle. With `DONT_CARE`, data without valid is not compared.
@@ -13,10 +13,7 @@ pub struct Golden<const DONT_CARE: bool> {
     items: VecDeque<u64>,
 }
 
-impl<const DONT_CARE: bool, B> harness::Golden<B> for Golden<DONT_CARE>
-where
-    B: Block<Inputs = Inputs, Outputs = Outputs>,
-{
+impl<const DONT_CARE: bool> harness::Golden<Inputs, Outputs> for Golden<DONT_CARE> {
     const RULES: &'static [Rule] = &[];
     const HAS_DONT_CARES: bool = DONT_CARE;
 
@@ -44,7 +41,7 @@ where
 
     fn clock(&mut self, inputs: &Inputs, (): &()) -> RuleSet {
         let mut outputs = Outputs::default();
-        harness::Golden::<B>::outputs(self, inputs, &(), &mut outputs);
+        harness::Golden::outputs(self, inputs, &(), &mut outputs);
         if crate::in_reset(inputs) {
             self.items.clear();
         }

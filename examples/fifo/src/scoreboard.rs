@@ -5,7 +5,7 @@ use crate::{DEPTH, Pop, Push, Traffic};
 use cosim_core::channels::{
     InOrder, Monitor, Protocol, SinkItem as _, SourceItem as _, transaction_checks,
 };
-use cosim_core::harness::{self, Block, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Parameters, Violation, check_list};
 use cosim_core::value::Uint;
 
 const POP: Protocol = Protocol::of("pop");
@@ -20,10 +20,7 @@ pub struct Scoreboard {
     pop: Monitor<Uint<8>>,
 }
 
-impl<'a, B> harness::Scoreboard<'a, B> for Scoreboard
-where
-    B: Block<Inputs = Inputs, Outputs = Outputs, Traffic = Traffic>,
-{
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         // The latency has no bound, so no item is late.
         let mut all = [POP.checks(), transaction_checks("pop"), check_list(&[OVERFLOW])].concat();
@@ -31,7 +28,7 @@ where
         all
     }
 
-    fn new(_: &'a Traffic, parameters: &Parameters) -> Self {
+    fn new(_: &Traffic, parameters: &Parameters) -> Self {
         let depth = parameters.get(DEPTH) as usize;
         Self { depth, items: InOrder::new("pop", None), pop: Monitor::new(POP) }
     }

@@ -1,9 +1,9 @@
 //! The environment: the memory of the core. It answers each transfer after the stall that the
 //! traffic says.
 
+use crate::COMPRESSED_ISA;
 use crate::rtl::{Bits1, Bits32, Inputs, Outputs};
 use crate::stimulus::{MEMORY, PROGRAM, Traffic, addresses, disassemble};
-use crate::{COMPRESSED_ISA, Picorv32};
 use cosim_core::harness::{self, Noise, Parameters};
 use cosim_core::value::Uint;
 
@@ -87,7 +87,7 @@ impl Environment<'_> {
     }
 }
 
-impl<'a> harness::Environment<'a, Picorv32> for Environment<'a> {
+impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let addresses = addresses(&traffic.program);
         Self {

@@ -1,11 +1,11 @@
 //! The scoreboard: each transfer and each trap is the one that the instruction-set model expects.
 
+use crate::COMPRESSED_ISA;
 use crate::environment::MOST_TRANSFERS;
 use crate::follower::{Executed, Follower, Mistake, Transfer};
 use crate::isa::Effect;
 use crate::rtl::{Inputs, Outputs};
 use crate::stimulus::Traffic;
-use crate::{COMPRESSED_ISA, Picorv32};
 use cosim_core::channels::{Monitor, Protocol};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
 
@@ -96,13 +96,13 @@ impl Scoreboard {
     }
 }
 
-impl<'a> harness::Scoreboard<'a, Picorv32> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         let own = [FETCH, ACCESS, TRAP, QUIET, ANNOUNCED, LEGAL, COMPLETE];
         [HELD.checks(), check_list(&own)].concat()
     }
 
-    fn new(_: &'a Traffic, parameters: &Parameters) -> Self {
+    fn new(_: &Traffic, parameters: &Parameters) -> Self {
         Self {
             follower: Follower::new(parameters.get(COMPRESSED_ISA) == 1),
             monitor: Monitor::new(HELD),

@@ -3,7 +3,7 @@
 use crate::registers::{self, Access, Field, Registers, Strobes};
 use crate::rtl::{Inputs, Outputs};
 use crate::types::HwifIn;
-use crate::{AXI, Regblock};
+use crate::AXI;
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::verilated::Bits;
 
@@ -35,7 +35,7 @@ impl Golden {
     }
 }
 
-impl harness::Golden<Regblock> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = registers::RULES;
     const HAS_DONT_CARES: bool = true;
 

@@ -3,7 +3,7 @@
 use crate::registers::{Access, Bits, Field, Registers, Strobes};
 use crate::rtl::{Inputs, Outputs};
 use crate::types::{HwifIn, HwifOut};
-use crate::{AXI, Regblock, Traffic, in_reset};
+use crate::{AXI, Traffic, in_reset};
 use cosim_core::agents::axi_lite::{AxiLiteMonitor, AxiResponse};
 use cosim_core::harness::{self, Parameters, Violation, check_list};
 use std::collections::VecDeque;
@@ -63,13 +63,13 @@ fn check_response(is_legal: bool, response: AxiResponse) -> Result<(), Violation
     })
 }
 
-impl<'a> harness::Scoreboard<'a, Regblock> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         let protocol = AxiLiteMonitor::<Inputs, Outputs>::subordinate_checks();
         [protocol, check_list(&[ACCESS, STROBE, RESPONSE, READ_DATA])].concat()
     }
 
-    fn new(_: &'a Traffic, _: &Parameters) -> Self {
+    fn new(_: &Traffic, _: &Parameters) -> Self {
         Self {
             monitor: AxiLiteMonitor::new(AXI),
             registers: Registers::new(),

@@ -110,7 +110,7 @@ impl Scoreboard {
     }
 }
 
-impl harness::Scoreboard<'_, UartRx> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         harness::check_list(&["byte", "missing"])
     }

@@ -87,7 +87,7 @@ pub struct Scoreboard {
     compared: u64,
 }
 
-impl harness::Scoreboard<'_, Timer> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         harness::check_list(&["read-data", "irq"])
     }

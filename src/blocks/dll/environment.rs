@@ -4,7 +4,6 @@
 //! a stall is high before its valid. A stalled ready rises after the given number of cycles of
 //! valid.
 
-use super::Dll;
 use super::link::{CAPACITY, Lane, LinkEffects};
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
@@ -342,7 +341,7 @@ impl Environment<'_> {
     }
 }
 
-impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
+impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         Self {
             noise: Noise::new(traffic.noise.get()),

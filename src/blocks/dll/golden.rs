@@ -3,7 +3,6 @@
 //! Two devices without a combinational path between them. All outputs are registers, so the model
 //! of each device only needs the update of its registers at an edge.
 
-use super::Dll;
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rtl::{Bits1, Bits2, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{
@@ -306,7 +305,7 @@ impl DeviceB {
     }
 }
 
-impl harness::Golden<Dll> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &rules::RULES;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {

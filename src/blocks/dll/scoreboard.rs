@@ -9,7 +9,6 @@ mod device_a;
 mod device_b;
 mod pins;
 
-use super::Dll;
 use super::parameters;
 use super::rtl::{Inputs, Outputs};
 use super::stimulus::{LinkEffect, Traffic};
@@ -181,7 +180,7 @@ impl Scoreboard {
     }
 }
 
-impl harness::Scoreboard<'_, Dll> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         let parts = [pins::RESET, pins::KEPT];
         [check_list(CHECKS), check_list(&parts)].concat()

@@ -4,7 +4,7 @@
 
 use super::rtl::{Bits1, Bits8, Inputs, Outputs};
 use super::stimulus::{Command, Event, Packet, Step, Traffic};
-use super::{KINDS, Qp, name_of};
+use super::{KINDS, name_of};
 use cosim_core::harness::{self, Delays, Noise, Pace, Parameters, longest, longest_reset};
 use cosim_core::value::Uint;
 
@@ -84,7 +84,7 @@ impl Environment<'_> {
     }
 }
 
-impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
+impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> {
     fn new(traffic: &'a Traffic, _: &Parameters) -> Self {
         let timeout = SLACK
             + longest(traffic.steps.iter().map(|step| step.gap))

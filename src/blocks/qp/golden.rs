@@ -3,7 +3,6 @@
 //! The tables of [`rules`] have the effects of the rules. This file has the registers and the order
 //! of the rules at an edge.
 
-use super::Qp;
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
 use super::rules::{
     self, Answer, E1, E2, E3, E4, Event, Q1, R1, State, Store, Transition, X1, permits,
@@ -124,7 +123,7 @@ impl Golden {
     }
 }
 
-impl harness::Golden<Qp> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &rules::RULES;
 
     fn new(_: &Parameters) -> Self {

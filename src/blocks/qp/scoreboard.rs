@@ -5,9 +5,9 @@
 //! received. The legal predecessors of each state come from the text of the source. It shares no
 //! tables and no arithmetic with the golden model, and checks both models.
 
+use super::name_of;
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::Traffic;
-use super::{Qp, name_of};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use std::collections::VecDeque;
 
@@ -438,7 +438,7 @@ impl Scoreboard {
     }
 }
 
-impl harness::Scoreboard<'_, Qp> for Scoreboard {
+impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
         check_list(CHECKS)
     }

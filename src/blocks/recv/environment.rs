@@ -3,10 +3,10 @@
 //!
 //! It follows the lists of the traffic, with the handshakes of the golden model.
 
+use super::kind_name;
 use super::parameters::{self, HIGH};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::stimulus::{DP, EAGER, Message, RNDV_DATA, Traffic};
-use super::{Recv, kind_name};
 use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer, longest, longest_reset};
 use cosim_core::value::Uint;
 
@@ -466,7 +466,7 @@ impl Environment<'_> {
     }
 }
 
-impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
+impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         Self {
             noise: Noise::new(traffic.noise.get()),

@@ -3,7 +3,6 @@
 //! The table of [`rules`] has the transitions. This file has the registers and the arithmetic of
 //! the ring and of the credits.
 
-use super::Recv;
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::rules::{
@@ -107,7 +106,7 @@ impl Golden {
     }
 }
 
-impl harness::Golden<Recv> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &rules::RULES;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {

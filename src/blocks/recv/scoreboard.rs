@@ -9,8 +9,8 @@ use super::environment::Receiver;
 use super::kind_name;
 use super::parameters::{self, HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Inputs, Outputs};
+use super::rules::State;
 use super::stimulus::{DP, EAGER, RNDV_DATA, Traffic};
-use super::{Recv, rules::State};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 
 cosim_core::check_names! {
@@ -511,7 +511,7 @@ impl Scoreboard<'_> {
     }
 }
 
-impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
+impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     fn checks() -> Vec<String> {
         check_list(CHECKS)
     }

@@ -5,9 +5,9 @@
 
 use super::descriptor::{self, Descriptor};
 use super::parameters::{of_dll, of_recv};
+use super::pins;
 use super::rtl::{Bits1, Bits16, Bits32, Bits416, Bits488, Inputs, Outputs};
 use super::stimulus::{Request, Traffic, takes_wqe};
-use super::{Rx, pins};
 use crate::blocks::dll::environment::{self as dll, Link, SourceState};
 use crate::blocks::recv::environment::{self as recv, Host, Sender};
 use crate::blocks::thread2::environment::{self as thread2, Modules};
@@ -307,7 +307,7 @@ pub(super) fn words(bits: Bits32) -> String {
     }
 }
 
-impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
+impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let messages = Sender::new(&traffic.receive.messages);
         let software = qp::Environment::new(&traffic.software, parameters);

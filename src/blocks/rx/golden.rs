@@ -1,7 +1,6 @@
 //! The golden model of `RxSystem`: the golden models of its four blocks and the top-level logic
 //! between them, written from sections 5 to 7 of the specification.
 
-use super::Rx;
 use super::descriptor::{Descriptor, Message, Request};
 use super::parameters::{of_dll, of_recv, of_thread2};
 use super::rtl::{Bits1, Bits2, Bits3, Bits5, Bits8, Bits32, Bits416, Bits488, Inputs, Outputs};
@@ -78,7 +77,7 @@ enum PacketOutcome {
 struct BlockCycle<B: Block> {
     inputs: B::Inputs,
     outputs: B::Outputs,
-    cycle: Option<<B::Golden as harness::Golden<B>>::Cycle>,
+    cycle: Option<harness::CycleOf<B>>,
 }
 
 impl<B: Block> Default for BlockCycle<B> {
@@ -337,7 +336,7 @@ impl TopRegisters {
     }
 }
 
-impl harness::Golden<Rx> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &rules::RULES;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {

@@ -8,7 +8,6 @@
 mod bytes;
 mod pins;
 
-use super::Rx;
 use super::descriptor::{self, Descriptor};
 use super::parameters::{of_dll, of_recv};
 use super::pins as seen;
@@ -17,7 +16,7 @@ use super::stimulus::{Request, Traffic};
 use crate::blocks::thread2::stimulus::PacketCursor;
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Block, Counter, Parameters, Violation, check_list};
 use std::collections::VecDeque;
 
 cosim_core::check_names! {
@@ -432,15 +431,20 @@ impl TakenDescriptor {
     }
 }
 
-impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
+/// The checks of the scoreboard of a block inside.
+fn checks_of<B: Block>() -> Vec<String> {
+    <B::Scoreboard<'static> as harness::Scoreboard<'_, _, _, _>>::checks()
+}
+
+impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     fn checks() -> Vec<String> {
         [
             check_list(CHECKS),
             check_list(&[bytes::MESSAGE, bytes::WRITE, bytes::RECEIVE, pins::RESET, pins::IDLE]),
-            <dll::Scoreboard as harness::Scoreboard<'_, dll::Dll>>::checks(),
-            <qp::Scoreboard as harness::Scoreboard<'_, qp::Qp>>::checks(),
-            <thread2::Scoreboard<'_> as harness::Scoreboard<'_, thread2::Thread2>>::checks(),
-            <recv::Scoreboard<'_> as harness::Scoreboard<'_, recv::Recv>>::checks(),
+            checks_of::<dll::Dll>(),
+            checks_of::<qp::Qp>(),
+            checks_of::<thread2::Thread2>(),
+            checks_of::<recv::Recv>(),
         ]
         .concat()
     }

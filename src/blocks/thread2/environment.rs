@@ -5,7 +5,6 @@
 //! stall is high before its valid. A stalled ready rises after the given number of cycles of
 //! valid.
 
-use super::Thread2;
 use super::layout::QueueResponse;
 use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
@@ -429,7 +428,7 @@ pub(crate) fn progress_timeout<'a>(packets: impl Iterator<Item = &'a Packet>) ->
     SLACK + WAITS * packets.map(longest_wait).max().unwrap_or(0)
 }
 
-impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
+impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> {
     fn new(traffic: &'a Traffic, _: &Parameters) -> Self {
         let mut environment = Self {
             packets: &traffic.packets,

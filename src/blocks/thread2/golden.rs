@@ -7,7 +7,6 @@
 //! Outputs that depend on registers only are computed once, when registers change, and copied in
 //! each cycle. Three states add outputs that depend on inputs.
 
-use super::Thread2;
 use super::coverage::SendPiece;
 use super::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
@@ -523,7 +522,7 @@ impl Golden {
     }
 }
 
-impl harness::Golden<Thread2> for Golden {
+impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &rows::RULES;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {

@@ -15,7 +15,6 @@ use self::codes::Operation;
 use self::pins::{Channel, Offer};
 use self::requests::{Memory, MrRequest};
 use self::ring::Ring;
-use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Inputs, Outputs};
 use super::stimulus::{Packet, PacketCursor, Tables, Traffic};
@@ -675,7 +674,7 @@ fn qp(packet: &Packet) -> usize {
     (packet.header.local_qpn.get() & 0xff) as usize
 }
 
-impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
+impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     fn checks() -> Vec<String> {
         let parts = [
             pins::RESET,

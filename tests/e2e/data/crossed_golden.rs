@@ -1,6 +1,6 @@
 //! The golden model of the sum that crosses to another clock.
 
-use crate::{CrossedBlock, rtl};
+use crate::rtl;
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
 /// The registers.
@@ -11,7 +11,7 @@ pub struct Golden {
     seen: u64,
 }
 
-impl harness::Golden<CrossedBlock> for Golden {
+impl harness::Golden<rtl::Inputs, rtl::Outputs> for Golden {
     const RULES: &'static [Rule] = &[
         Rule { name: "WRITE", meaning: "a word is added" },
         Rule { name: "READ", meaning: "the sum moves on" },

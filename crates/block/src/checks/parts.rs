@@ -97,7 +97,7 @@ fn illegal<B: Block>(
     packets: u32,
     rng: &mut CaseRng,
 ) -> Option<String> {
-    let draw = || B::stimulus(&scenario.weights, &profile.parameters, packets, rng);
+    let draw = || Stimulus::<B>::draw(&scenario.weights, &profile.parameters, packets, rng);
     match catch_unwind(AssertUnwindSafe(draw)).map(|stimulus| stimulus.drive) {
         Err(_) => Some("the generator panics".to_owned()),
         Ok(Drive::Traffic(traffic)) => {
@@ -142,7 +142,8 @@ pub fn environment_drives_every_pin<B: Block>() -> Result {
             let parameters = &profile.parameters;
             let undriven = (0..PIN_CASES).find_map(|seed| {
                 let mut rng = CaseRng::seed_from_u64(seed);
-                let stimulus = B::stimulus(&scenario.weights, parameters, PIN_PACKETS, &mut rng);
+                let stimulus =
+                    Stimulus::<B>::draw(&scenario.weights, parameters, PIN_PACKETS, &mut rng);
                 let Drive::Traffic(traffic) = stimulus.drive else { return None };
                 undriven::<B, B::Environment<'_>>(&traffic, parameters, PIN_CYCLES)
             });
@@ -208,7 +209,8 @@ pub fn environment_bears_any_outputs<B: Block>() -> Result {
     for scenario in B::scenarios() {
         for profile in B::PROFILES {
             let parameters = &profile.parameters;
-            let stimulus = B::stimulus(&scenario.weights, parameters, PIN_PACKETS, &mut rng);
+            let stimulus =
+                Stimulus::<B>::draw(&scenario.weights, parameters, PIN_PACKETS, &mut rng);
             let Drive::Traffic(traffic) = stimulus.drive else { continue };
             for kind in
                 [FaultyOutput::Zeros, FaultyOutput::Ones, FaultyOutput::Noise, FaultyOutput::Seldom]

@@ -46,12 +46,17 @@ pub fn shown<B: Block>(
 ///
 /// # Errors
 /// The check that fires.
-pub fn shown_of<'a, B: Block, E: Environment<'a, B>, S: Scoreboard<'a, B>>(
+pub fn shown_of<'a, B, E, S>(
     golden: B::Golden,
     environment: E,
     mut scoreboard: S,
     mut tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
-) -> std::result::Result<Vec<u64>, Violation> {
+) -> std::result::Result<Vec<u64>, Violation>
+where
+    B: Block,
+    E: Environment<'a, B::Inputs, B::Outputs, B::Traffic>,
+    S: Scoreboard<'a, B::Inputs, B::Outputs, B::Traffic>,
+{
     let mut run = GoldenTraffic::<B, E>::new(environment, golden);
     while run.cycle < LONGEST {
         let goes_on = run.step(|cycle, inputs, outputs| {
@@ -244,7 +249,7 @@ fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
             let mut rng = CaseRng::seed_from_u64(case_seed(1, &name));
             let parameters = profile.parameters;
             let stimulus: Stimulus<B> =
-                B::stimulus(&scenario.weights, &parameters, PACKETS, &mut rng);
+                Stimulus::<B>::draw(&scenario.weights, &parameters, PACKETS, &mut rng);
             let Drive::Traffic(traffic) = stimulus.drive else { continue };
             let mut good = Reference::<B>::new(&parameters, BeforeReset::Ones)?;
             let followed = follow(&traffic, &parameters, &mut good, CYCLES, &Watch::default());

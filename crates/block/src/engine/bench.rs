@@ -158,7 +158,7 @@ fn weights<B: Block>() -> Result<B::Weights, Error> {
 /// Draws the stimulus of a measured case.
 fn draw<B: Block>(weights: &B::Weights, parameters: &Parameters, case: usize) -> Stimulus<B> {
     let mut rng = CaseRng::seed_from_u64(case_seed(case as u64, "bench"));
-    B::stimulus(weights, parameters, PACKETS, &mut rng)
+    Stimulus::<B>::draw(weights, parameters, PACKETS, &mut rng)
 }
 
 fn stimuli<B: Block>(weights: &B::Weights, parameters: &Parameters) -> Vec<Stimulus<B>> {

@@ -45,7 +45,7 @@ impl<B: Block> Cases<B> {
     pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
         let weights = &self.scenarios[case.scenario].weights;
         let parameters = &self.profiles[case.profile].parameters;
-        B::stimulus(weights, parameters, self.length(case), &mut case.rng())
+        Stimulus::<B>::draw(weights, parameters, self.length(case), &mut case.rng())
             .with_before_reset(case.before_reset())
     }
 

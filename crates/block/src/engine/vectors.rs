@@ -189,7 +189,7 @@ impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
 
     fn draw(&self, scenario: usize, packets: u32, rng: &mut CaseRng) -> Option<Value> {
         let weights = &self.scenarios[scenario].weights;
-        match B::stimulus(weights, &self.profile.parameters, packets, rng).drive {
+        match Stimulus::<B>::draw(weights, &self.profile.parameters, packets, rng).drive {
             Drive::Traffic(traffic) => to_value(json::to_text(&traffic)).ok(),
             Drive::Cycles(_) => None,
         }

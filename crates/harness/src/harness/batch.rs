@@ -6,11 +6,13 @@
 //! all details of a failure (port, values, state, rules, hits) have one source, and a DUT that
 //! behaves differently in the two ways is detected.
 
+use super::block::{Block, reset_inputs};
 use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
 use super::comparison::{self, follows_dut, transaction_bits};
-use super::contract::{Block, Golden, reset_inputs};
-use super::coverage::{Coverage, CoverageSampler, Edge};
+use super::coverage::{Coverage, Edge};
+use super::golden::Golden;
 use super::parameters::Parameters;
+use super::sampler::CoverageSampler;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::Verdict;
 use verilated::{BatchEnd, Pins};

@@ -4,10 +4,12 @@
 //! each side runs alone with its own environment and scoreboard in a closed loop, so the
 //! scoreboard sees that side only. Until the first mismatch, the cycles are those of the case.
 
+use super::block::{Block, reset_inputs};
 use super::case::{Dut, Source, Traffic, Watch};
 use super::comparison::follows_dut;
-use super::contract::{Block, Golden, Violation, reset_inputs};
+use super::golden::Golden;
 use super::parameters::Parameters;
+use super::scoreboard::Violation;
 use super::stimulus::{Drive, Stimulus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

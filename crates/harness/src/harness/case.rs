@@ -1,13 +1,16 @@
 //! The lock-step loop: runs DUT and golden model of one case cycle by cycle.
 
 use super::batch;
+use super::block::{Block, power_up_inputs, reset_inputs};
 use super::comparison::{self, follows_dut};
-use super::contract::{
-    Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
-};
-use super::coverage::{self, Coverage, CoverageSampler, Edge};
+use super::coverage::{Coverage, Edge};
+use super::environment::Environment;
+use super::golden::Golden;
 use super::hits::Hits;
 use super::parameters::Parameters;
+use super::rule_set::RuleSet;
+use super::sampler::{self, CoverageSampler};
+use super::scoreboard::{Scoreboard, Violation};
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
 use serde::{Deserialize, Serialize};
@@ -308,11 +311,11 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
     if outcome.verdict != Verdict::Match {
         return outcome;
     }
-    match coverage::first_unreachable::<B>(&outcome.hits, parameters) {
+    match sampler::first_unreachable::<B>(&outcome.hits, parameters) {
         None => outcome,
         Some(bin) => {
-            let reason = coverage::unreachable::<B>(parameters).remove(&bin).unwrap_or_default();
-            let name = coverage::bin_name::<B>(bin);
+            let reason = sampler::unreachable::<B>(parameters).remove(&bin).unwrap_or_default();
+            let name = sampler::bin_name::<B>(bin);
             let message = format!("`{name}` was hit, but is declared unreachable: {reason}");
             let violation = Violation::new(UNREACHABLE, message);
             let verdict = Verdict::CheckFailed { cycle: outcome.cycles, violation };

@@ -5,8 +5,8 @@
 //! periods, phases and jitter in integer units of time. A step ends at the next time at which any
 //! clock rises, so no step is empty, and clocks with the same edge rise together.
 
-use super::contract::TrafficError;
 use super::draw::Draw;
+use super::environment::TrafficError;
 use super::rng::CaseRng;
 use crate::value::Uint;
 use rand::{RngExt, SeedableRng};

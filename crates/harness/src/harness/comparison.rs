@@ -5,8 +5,11 @@
 //! bits that the golden model leaves open in a cycle. Outputs whose timing is free
 //! ([`Block::TRANSACTION_OUTPUTS`]) are checked by the scoreboard, transaction by transaction.
 
-use super::contract::{Block, Golden, Rule, RuleSet, has_name, is_same};
+use super::block::{Block, CycleOf};
+use super::golden::{Golden, Rule};
 use super::parameters::Parameters;
+use super::rule_set::RuleSet;
+use super::same::{has_name, is_same};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use verilated::{Pins, Port};
@@ -82,7 +85,7 @@ pub(super) fn transaction_bits<B: Block>() -> B::Outputs {
 pub(super) fn open_bits<B: Block>(
     golden: &B::Golden,
     inputs: &B::Inputs,
-    cycle: &<B::Golden as Golden<B>>::Cycle,
+    cycle: &CycleOf<B>,
     always: &B::Outputs,
     open: &mut B::Outputs,
 ) {
@@ -125,7 +128,7 @@ pub fn bit_name(port: &str, width: u32, bit: u32) -> String {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Untimed<const WRITTEN: bool = true>;
 
-impl<const WRITTEN: bool, B: Block> Golden<B> for Untimed<WRITTEN> {
+impl<const WRITTEN: bool, I, O: Default> Golden<I, O> for Untimed<WRITTEN> {
     const IS_WRITTEN: bool = WRITTEN;
     const RULES: &'static [Rule] = &[];
 
@@ -135,13 +138,13 @@ impl<const WRITTEN: bool, B: Block> Golden<B> for Untimed<WRITTEN> {
         Self
     }
 
-    fn cycle(&self, _: &B::Inputs) {}
+    fn cycle(&self, _: &I) {}
 
-    fn outputs(&self, _: &B::Inputs, (): &(), outputs: &mut B::Outputs) {
-        *outputs = B::Outputs::default();
+    fn outputs(&self, _: &I, (): &(), outputs: &mut O) {
+        *outputs = O::default();
     }
 
-    fn clock(&mut self, _: &B::Inputs, (): &()) -> RuleSet {
+    fn clock(&mut self, _: &I, (): &()) -> RuleSet {
         RuleSet::EMPTY
     }
 

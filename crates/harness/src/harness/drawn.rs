@@ -1,7 +1,7 @@
 //! One case of a run: its name, its seed, and what the seed determines.
 
-use super::contract::LongCases;
 use super::draw::Draw;
+use super::generator::LongCases;
 use super::rng::CaseRng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,9 @@
 //! does not write keeps a value from another cycle of the batch, so the stimulus would depend on
 //! the length of batches.
 
-use super::contract::{Block, Environment, Golden, reset_inputs};
+use super::block::{Block, reset_inputs};
+use super::environment::Environment;
+use super::golden::Golden;
 use super::parameters::Parameters;
 use std::convert::Infallible;
 use verilated::Pins;
@@ -39,7 +41,7 @@ impl<B: Block, E> GoldenTraffic<B, E> {
         show: impl FnOnce(u64, &B::Inputs, &B::Outputs) -> Result<(), R>,
     ) -> Result<bool, R>
     where
-        E: Environment<'a, B>,
+        E: Environment<'a, B::Inputs, B::Outputs, B::Traffic>,
     {
         if self.cycle > 0 {
             if self.environment.finished() {
@@ -72,7 +74,7 @@ pub struct UndrivenPin {
 /// afterwards.
 ///
 /// `cosim_core::checks::Checks` calls it for every scenario.
-pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
+pub fn undriven<'a, B: Block, E: Environment<'a, B::Inputs, B::Outputs, B::Traffic>>(
     traffic: &'a B::Traffic,
     parameters: &Parameters,
     cycles: u64,

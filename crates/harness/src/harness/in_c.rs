@@ -1,7 +1,9 @@
 //! Golden models that are written in C or C++.
 
-use super::contract::{Block, Golden, Rule, RuleSet};
+use super::block::Block;
+use super::golden::{Golden, Rule};
 use super::parameters::Parameters;
+use super::rule_set::RuleSet;
 use std::fmt;
 use verilated::{CModel, CModelKind, Pins};
 
@@ -39,7 +41,7 @@ impl<B: InC> fmt::Debug for GoldenInC<B> {
     }
 }
 
-impl<B: InC> Golden<B> for GoldenInC<B> {
+impl<B: InC> Golden<B::Inputs, B::Outputs> for GoldenInC<B> {
     const RULES: &'static [Rule] = B::RULES;
     const HAS_DONT_CARES: bool = B::HAS_DONT_CARES;
 

@@ -1,15 +1,20 @@
 //! A block as plain data, for code that needs none of its types.
 
+use super::block::{Block, Document, ResetPin, power_up_inputs};
+use super::built_in::BuiltInRtl;
 use super::comparison::Comparison;
-use super::contract::{
-    Block, Document, Environment, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total,
-    has_name, power_up_inputs,
-};
-use super::coverage::{Axis, Coverage, Covergroup, unreachable};
+use super::coverage::{Axis, Coverage, Covergroup};
+use super::environment::Environment;
+use super::explain::Explain;
+use super::generator::Scenario;
+use super::golden::{Golden, Rule};
 use super::leaked;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::properties::Properties;
+use super::same::has_name;
+use super::sampler::unreachable;
+use super::scoreboard::{Scoreboard, Total};
 use serde::{Deserialize, Serialize};
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -204,62 +209,6 @@ impl Facts {
     }
 }
 
-/// The RTL that is built into the program.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct BuiltInRtl {
-    /// The top module.
-    pub top: &'static str,
-    /// Its clock, as the build script names it.
-    pub clock: &'static str,
-    /// The wrapper, if the top is one.
-    pub wrapper: Option<Wrapper>,
-    /// The 8-bit parameter for the mask of fixes; `None` for a block without errata.
-    pub mask_parameter: Option<&'static str>,
-    /// The files, as (name, text).
-    #[serde(deserialize_with = "leaked::list")]
-    pub sources: &'static [(&'static str, &'static str)],
-    /// The files that the RTL reads while it runs, as (name in the RTL, text).
-    #[serde(deserialize_with = "leaked::list")]
-    pub data: &'static [(&'static str, &'static [u8])],
-    /// The names of the sources on Verilator's command line, in that order. Verilator finds the
-    /// others.
-    #[serde(deserialize_with = "leaked::list")]
-    pub roots: &'static [&'static str],
-    /// Macros, as `NAME` or `NAME=VALUE`.
-    #[serde(deserialize_with = "leaked::list")]
-    pub defines: &'static [&'static str],
-    /// Options of Verilator, as in build.rs.
-    #[serde(deserialize_with = "leaked::list")]
-    pub options: &'static [&'static str],
-    /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of
-    /// the design.
-    pub assertions: Option<(&'static str, &'static str)>,
-    /// All parameters of each linked model by name, including the mask.
-    #[serde(deserialize_with = "leaked::lists")]
-    pub embedded: &'static [&'static [(&'static str, u64)]],
-}
-
-/// A module around the one that a user may replace, with ports that the harness can drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wrapper {
-    /// Its file among the sources, which has the name of the module.
-    pub file: &'static str,
-    /// The module inside.
-    pub module: &'static str,
-}
-
-impl BuiltInRtl {
-    /// The index in `embedded` of the linked model with these parameters, if there is one.
-    pub fn linked(&self, parameters: &Parameters) -> Option<usize> {
-        let mask = self.mask_parameter.map(|name| (name, u64::from(parameters.fixes())));
-        let wanted = || mask.into_iter().chain(parameters.values());
-        let is_it = |embedded: &&[(&str, u64)]| {
-            embedded.len() == wanted().count() && wanted().all(|value| embedded.contains(&value))
-        };
-        self.embedded.iter().position(is_it)
-    }
-}
-
 impl BlockInfo {
     /// The data of a block, which is collected once.
     pub fn of<B: Explain>() -> &'static Self {
@@ -289,7 +238,7 @@ impl BlockInfo {
             inputs: B::Inputs::PORTS,
             outputs: B::Outputs::PORTS,
             transaction_outputs: B::TRANSACTION_OUTPUTS,
-            tied: <B::Environment<'static> as Environment<'static, B>>::TIED.to_vec(),
+            tied: B::Environment::<'static>::TIED.to_vec(),
             has_golden: B::Golden::IS_WRITTEN,
             has_dont_cares: B::Golden::HAS_DONT_CARES,
             rules: B::Golden::RULES,

@@ -1,6 +1,5 @@
 //! Parameters of an RTL, and profiles, which are named parameter sets.
 
-use super::contract::Block;
 use super::leaked;
 use super::random_sets::MOST_RANDOM;
 use serde::{Deserialize, Serialize};
@@ -133,11 +132,6 @@ impl Parameters {
 
     /// No parameters, and nothing fixed.
     pub const NONE: Self = Self::declared(&[], 0);
-
-    /// The default parameters of a block with this mask of fixes.
-    pub const fn of<B: Block>(fixes: u8) -> Self {
-        Self::declared(B::PARAMETERS, fixes)
-    }
 
     pub(super) const fn declared(declared: &'static [Parameter], fixes: u8) -> Self {
         assert!(

@@ -4,9 +4,10 @@
 //! The environment follows the golden model, so both DUTs receive the whole stimulus. To compare
 //! a DUT with the golden model, use [`run`](super::run).
 
+use super::block::{Block, reset_inputs};
 use super::case::{Dut, RawPins, Source, Traffic, Watch};
 use super::comparison::follows_dut;
-use super::contract::{Block, Golden, reset_inputs};
+use super::golden::Golden;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use serde::{Deserialize, Serialize};

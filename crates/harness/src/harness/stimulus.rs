@@ -1,6 +1,9 @@
 //! The stimulus of a case: all of its inputs.
 
-use super::contract::Block;
+use super::block::Block;
+use super::generator::Weights;
+use super::parameters::Parameters;
+use super::rng::CaseRng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -34,6 +37,19 @@ impl<B: Block> Stimulus<B> {
     /// Raw pins, with registers that hold ones before reset.
     pub fn cycles(cycles: Vec<B::Inputs>) -> Self {
         Self { before_reset: BeforeReset::Ones, drive: Drive::Cycles(cycles) }
+    }
+
+    /// Draws a stimulus of about `packets` packets.
+    pub fn draw(
+        weights: &B::Weights,
+        parameters: &Parameters,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Self {
+        match weights.raw_pins(parameters, packets, rng) {
+            Some(cycles) => Self::cycles(cycles),
+            None => Self::traffic(weights.traffic(parameters, packets, rng)),
+        }
     }
 
     /// The same inputs with other register contents before reset.

@@ -1,7 +1,8 @@
 //! A transition table as data. Each row tests some conditions of a cycle, and exactly one row
 //! applies.
 
-use super::contract::{Rule, RuleSet};
+use super::golden::Rule;
+use super::rule_set::RuleSet;
 use crate::case_table;
 
 /// A row of a [`Table`]. A condition is a bit: a state, a handshake, or the result of a

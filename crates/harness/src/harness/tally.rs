@@ -1,6 +1,6 @@
 //! Counts how often each rule fires, without a loop over all rules in every cycle.
 
-use super::contract::RuleSet;
+use super::rule_set::RuleSet;
 
 /// Cycles whose sets are added at once.
 const BLOCK: usize = 1 << PLANES;

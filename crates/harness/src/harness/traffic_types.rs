@@ -1,6 +1,6 @@
 //! The `traffic!` macro, which declares the types that a vector stores.
 
-use super::contract::TrafficError;
+use super::environment::TrafficError;
 use super::reset::Reset;
 
 /// Declares the types of a traffic: structs with the derives that a vector needs. A file must not

@@ -1,6 +1,6 @@
 //! Verdicts of cases, and the signatures that group failures.
 
-use super::contract::Violation;
+use super::scoreboard::Violation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -2,8 +2,8 @@
 //! text holds the scenarios of a block.
 
 use super::checked::Checked;
-use super::contract::Scenario;
 use super::draw::Percent;
+use super::generator::Scenario;
 use super::span::Span;
 use crate::json::{self, Misread, Tree};
 use crate::value::Uint;

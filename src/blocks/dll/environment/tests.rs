@@ -1,6 +1,7 @@
 //! The environment with a golden model, and without one where that matters.
 
 use super::*;
+use crate::blocks::dll::Dll;
 use crate::blocks::testing::{REPAIRED, SPEC, Story, story, traffic};
 use cosim_core::harness::Environment as _;
 

@@ -1,7 +1,7 @@
 //! Each rule alone and combinations of rules; all numbers are worked out by hand from the
 //! specification.
 
-use super::*;
+use crate::blocks::dll::Dll;
 use crate::blocks::testing::{self, REPAIRED, SPEC};
 use cosim_core::harness::{Golden as _, Parameters};
 

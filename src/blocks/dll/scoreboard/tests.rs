@@ -1,6 +1,7 @@
 //! What the scoreboard counts of a correct model, and the checks that no fault of a pin triggers.
 
 use super::*;
+use crate::blocks::dll::Dll;
 use crate::blocks::dll::Golden;
 use crate::blocks::dll::rtl::Bits1;
 use crate::blocks::testing::{Judge, REPAIRED, SPEC, fault, named, traffic};

@@ -2,6 +2,7 @@
 //! specification.
 
 use super::*;
+use crate::blocks::qp::Qp;
 use crate::blocks::testing;
 use cosim_core::verilated::Pins;
 

@@ -1,6 +1,7 @@
 //! What the scoreboard counts of a correct model, and the checks that no fault of a pin triggers.
 
 use super::*;
+use crate::blocks::qp::Qp;
 use crate::blocks::testing::{Judge, SPEC, traffic};
 
 /// QP 5 (RC) goes to RTS, gets a packet, goes to SQD with notification, drains twice, and fails. QP

@@ -1,6 +1,7 @@
 //! The environment with a golden model.
 
 use super::*;
+use crate::blocks::recv::Recv;
 use crate::blocks::testing::{Story, story, traffic};
 use cosim_core::harness::Environment as _;
 

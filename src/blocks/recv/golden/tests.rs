@@ -1,6 +1,7 @@
 //! Each rule alone and combinations; all values are worked out by hand from the specification.
 
 use super::*;
+use crate::blocks::recv::Recv;
 use crate::blocks::testing::{self, SPEC};
 
 /// Packets have 100 bytes. Kind 0 is a flow packet, 4 an eager CP, 5 a rendezvous CP, 6 a DP.

@@ -1,6 +1,7 @@
 //! The environment with a golden model, and with pins that no model drives.
 
 use super::*;
+use crate::blocks::rx::Rx;
 use crate::blocks::testing::{Story, story};
 
 const OPEN: &str = r#"{"noise": "0x0", "steps": [

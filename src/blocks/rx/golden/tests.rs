@@ -1,6 +1,7 @@
 //! The top-level logic, cycle by cycle; all values are worked out by hand from the specification.
 
 use super::*;
+use crate::blocks::rx::Rx;
 use crate::blocks::testing::{self, REPAIRED, story};
 
 /// Descriptors of requests have no WQE. Contexts are for an RDMA WRITE of QP 5, whose copy in

@@ -2,6 +2,7 @@
 //! checks fire.
 
 use super::*;
+use crate::blocks::rx::Rx;
 use crate::blocks::testing::{Judge, REPAIRED, fault};
 use cosim_core::value::Uint;
 use serde_json::Value;

@@ -1,0 +1,222 @@
+//! The scoreboard of a block, its checks and its counters. `I` are the inputs of the block, `O` its
+//! outputs, and `T` its traffic.
+
+use super::parameters::Parameters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use verilated::{Pins, Port};
+
+/// Checks whole transactions of legal stimulus, in addition to the comparison of pins.
+pub trait Scoreboard<'a, I, O, T>: Sized {
+    /// The name of every check, as in [`Violation::check`]. A test with
+    /// `cosim_core::checks::Checks` shows that each check can fail.
+    fn checks() -> Vec<String> {
+        Vec::new()
+    }
+
+    /// A scoreboard for `traffic` and a block with `parameters`.
+    fn new(traffic: &'a T, parameters: &Parameters) -> Self;
+
+    /// Observes one cycle before its rising edge. The first one is the harness's cycle in reset,
+    /// which the environment does not observe.
+    ///
+    /// # Errors
+    /// The first [`Violation`].
+    fn observe(&mut self, inputs: &I, outputs: &O) -> Result<(), Violation>;
+
+    /// Checks the end of the case.
+    ///
+    /// # Errors
+    /// A [`Violation`] if something is still pending.
+    fn finish(&mut self) -> Result<(), Violation>;
+
+    /// The number of transactions that it compared so far. A run of a block with
+    /// [`Block::TRANSACTION_OUTPUTS`](super::Block::TRANSACTION_OUTPUTS) fails if this is 0 in all cases of a profile.
+    fn compared(&self) -> u64 {
+        0
+    }
+
+    /// Names of values that it counts but does not check, as in "packets lost".
+    fn counters() -> Vec<Counter<Self>> {
+        Vec::new()
+    }
+
+    /// The numbers of [`Scoreboard::counters`].
+    fn counts(&self) -> Vec<u64> {
+        Self::counters().iter().map(|counter| (counter.value)(self)).collect()
+    }
+}
+
+/// A counter of a scoreboard that the summary shows.
+pub struct Counter<S: ?Sized> {
+    /// What is counted.
+    pub name: &'static str,
+    /// How the numbers of several cases are combined.
+    pub total: Total,
+    /// The number of a case.
+    pub value: fn(&S) -> u64,
+}
+
+impl<S> Counter<S> {
+    /// A number that is added up over cases.
+    pub fn sum(name: &'static str, value: fn(&S) -> u64) -> Self {
+        Self { name, total: Total::Sum, value }
+    }
+
+    /// A counter that shows the largest value of all cases.
+    pub fn max(name: &'static str, value: fn(&S) -> u64) -> Self {
+        Self { name, total: Total::Max, value }
+    }
+}
+
+/// How the numbers of several cases are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Total {
+    /// They are added.
+    Sum,
+    /// The largest is used.
+    Max,
+}
+
+impl Total {
+    /// Combines two numbers.
+    pub fn of(self, left: u64, right: u64) -> u64 {
+        match self {
+            Self::Sum => left.saturating_add(right),
+            Self::Max => left.max(right),
+        }
+    }
+}
+
+/// A failed check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Violation {
+    /// The check's name.
+    pub check: String,
+    /// The expected and the observed value.
+    pub message: String,
+}
+
+impl Violation {
+    /// A violation of `check`. Cold and never inlined, because formatting code would keep the
+    /// compiler from inlining the hot callers.
+    #[cold]
+    #[inline(never)]
+    pub fn new(check: &str, message: impl fmt::Display) -> Self {
+        Self { check: check.to_owned(), message: message.to_string() }
+    }
+
+    /// The observed and the expected value, and the cycle since which it is expected, if the
+    /// message ends with `, expected VALUE` or `, expected VALUE since cycle N`.
+    pub fn values(&self) -> Option<(&str, &str, Option<u64>)> {
+        let (actual, expected) = self.message.rsplit_once(", expected ")?;
+        let since = expected.rsplit_once(" since cycle ");
+        let since = since.and_then(|(expected, cycle)| Some((expected, cycle.parse().ok()?)));
+        Some(match since {
+            Some((expected, cycle)) => (actual, expected, Some(cycle)),
+            None => (actual, expected, None),
+        })
+    }
+}
+
+/// Declares the names of checks: a constant for each, and a constant with all of them for
+/// [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
+///
+/// ```
+/// cosim_harness::check_names! {
+///     CHECKS;
+///     /// Each item leaves once.
+///     ONCE = "item-once";
+///     /// The queue holds at most as many items as it has places.
+///     OVERFLOW = "overflow";
+/// }
+/// assert_eq!(CHECKS, [ONCE, OVERFLOW]);
+/// ```
+#[macro_export]
+macro_rules! check_names {
+    ($all:ident; $( $(#[$meta:meta])* $name:ident = $text:literal; )*) => {
+        $( $(#[$meta])* const $name: &str = $text; )*
+
+        /// Every check.
+        const $all: &[&str] = &[$( $name ),*];
+    };
+}
+
+/// The names of checks in a list, for
+/// [`Scoreboard::checks`](crate::harness::Scoreboard::checks).
+pub fn check_list(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Declares the counters of a scoreboard: a struct with a number for each, and its names in the
+/// summary. `max` before a name shows the largest number of all cases instead of the sum.
+///
+/// The scoreboard has the struct in a field, and `Counts::all()` is its
+/// [`Scoreboard::counters`](crate::harness::Scoreboard::counters).
+///
+/// ```
+/// #[derive(Default)]
+/// struct Board {
+///     counts: Counts,
+/// }
+///
+/// cosim_harness::counters! {
+///     /// What the board counts.
+///     struct Counts of Board.counts {
+///         taken: "items taken",
+///         most: max "most items inside",
+///     }
+/// }
+/// let counters = Counts::all();
+/// assert_eq!(counters[1].name, "most items inside");
+/// assert_eq!((counters[0].value)(&Board { counts: Counts { taken: 3, most: 1 } }), 3);
+/// ```
+#[macro_export]
+macro_rules! counters {
+    ($(#[$meta:meta])* $visible:vis struct $counts:ident of $board:ident $(<$life:lifetime>)?
+        . $place:ident { $( $field:ident: $($kind:ident)? $name:literal, )+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default)]
+        $visible struct $counts {
+            $( #[doc = $name] $visible $field: u64, )+
+        }
+
+        impl $counts {
+            /// The counters of a scoreboard.
+            $visible fn all$(<$life>)?() -> Vec<$crate::harness::Counter<$board$(<$life>)?>> {
+                vec![$( $crate::counter!($($kind)? $name, |board| board.$place.$field) ),+]
+            }
+        }
+    };
+}
+
+/// One counter.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! counter {
+    (max $name:literal, $value:expr) => {
+        $crate::harness::Counter::max($name, $value)
+    };
+    ($name:literal, $value:expr) => {
+        $crate::harness::Counter::sum($name, $value)
+    };
+}
+
+/// Checks the outputs of a cycle in reset.
+///
+/// # Errors
+/// A violation of `check` that names the first output that does not have its expected value.
+#[inline]
+pub fn in_reset<O: Pins>(check: &str, outputs: &O, expected: &O) -> Result<(), Violation> {
+    match expected.first_difference(outputs) {
+        Some(port) => Err(wrong_in_reset(check, port, outputs.as_bytes(), expected.as_bytes())),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+fn wrong_in_reset(check: &str, port: &Port, outputs: &[u8], expected: &[u8]) -> Violation {
+    let (value, expected) = (port.show(outputs), port.show(expected));
+    Violation::new(check, format_args!("{} is {value} in reset, expected {expected}", port.name))
+}
