@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use verilated::{Field, ModelKind, Pins, Port};
 
-/// A block under test: its pins, its models and its stimulus. [`Explain`] adds what only reports
-/// need.
+/// A block under test: its pins, its models and its stimulus. [`Explain`](super::Explain) adds what
+/// only reports need.
 pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The name on the command line.
     const NAME: &'static str;

@@ -1,5 +1,5 @@
-//! The environment of a block, and the traffic that it follows. `I` are the inputs of the block, `O`
-//! its outputs, and `T` its traffic.
+//! The environment of a block, and the traffic that it follows. `I` are the inputs of the block,
+//! `O` its outputs, and `T` its traffic.
 
 use super::parameters::Parameters;
 use super::transfer::Transfer;

@@ -54,8 +54,8 @@ pub trait Golden<I, O>: Clone + Send {
 
     /// Takes the DUT's outputs before the rising edge, for registers that depend on handshakes
     /// whose timing is free. The harness calls it only for blocks with
-    /// [`Block::TRANSACTION_OUTPUTS`](super::Block::TRANSACTION_OUTPUTS), and the model should read only these outputs: otherwise it
-    /// follows the error that it should find.
+    /// [`Block::TRANSACTION_OUTPUTS`](super::Block::TRANSACTION_OUTPUTS), and the model should read
+    /// only these outputs: otherwise it follows the error that it should find.
     #[inline]
     fn observe(&mut self, _inputs: &I, _cycle: &Self::Cycle, _outputs: &O) {}
 

@@ -32,7 +32,8 @@ pub trait Scoreboard<'a, I, O, T>: Sized {
     fn finish(&mut self) -> Result<(), Violation>;
 
     /// The number of transactions that it compared so far. A run of a block with
-    /// [`Block::TRANSACTION_OUTPUTS`](super::Block::TRANSACTION_OUTPUTS) fails if this is 0 in all cases of a profile.
+    /// [`Block::TRANSACTION_OUTPUTS`](super::Block::TRANSACTION_OUTPUTS) fails if this is 0 in all
+    /// cases of a profile.
     fn compared(&self) -> u64 {
         0
     }
@@ -120,8 +121,8 @@ impl Violation {
     }
 }
 
-/// Declares the names of checks: a constant for each, and a constant with all of them for
-/// [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
+/// Declares the names of checks: a constant for each, and a constant with all of them, whose
+/// [`check_list`] is for [`Scoreboard::checks`].
 ///
 /// ```
 /// cosim_harness::check_names! {
