@@ -189,7 +189,8 @@ impl Parameters {
         self.fixes
     }
 
-    /// The value of the parameter with an index into [`Block::PARAMETERS`](super::Block::PARAMETERS).
+    /// The value of the parameter with an index into
+    /// [`Block::PARAMETERS`](super::Block::PARAMETERS).
     #[inline]
     pub const fn get(&self, index: usize) -> u64 {
         self.values[index]
