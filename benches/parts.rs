@@ -16,7 +16,12 @@ fn main() {
 fn stimulus(scenario: &str) -> Stimulus<Thread2> {
     let scenarios = Thread2::scenarios();
     let scenario = scenarios.iter().find(|other| other.name == scenario).expect("a scenario");
-    Stimulus::<Thread2>::draw(&scenario.weights, &PARAMETERS, PACKETS, &mut CaseRng::seed_from_u64(1))
+    Stimulus::<Thread2>::draw(
+        &scenario.weights,
+        &PARAMETERS,
+        PACKETS,
+        &mut CaseRng::seed_from_u64(1),
+    )
 }
 
 #[divan::bench(args = ["default", "long-messages", "chaos"])]

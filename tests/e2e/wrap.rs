@@ -111,8 +111,8 @@ fn a_block_without_registers_is_compared_for_all_inputs() {
     let new = Outside::new("alu", ALU, "--top alu", &[pins]);
     builds(&new);
     write_outputs(&new, ALU_OUTPUTS);
-    let types = "use crate::types::{OpE, ReqT};\nuse crate::{AluBlock, rtl};";
-    new.edit("src/golden.rs", "use crate::{AluBlock, rtl};", types);
+    let types = "use crate::rtl;\nuse crate::types::{OpE, ReqT};";
+    new.edit("src/golden.rs", "use crate::rtl;", types);
     assert_code(&new.cargo(&["build"]), 0);
     // The bits of `req` and `carry`.
     new.prints(0, &["PASS", "exhaustive: all 2^15 input vectors"], "run --out good");

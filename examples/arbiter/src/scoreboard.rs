@@ -60,7 +60,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Arbiter;
     use crate::rtl::Bits4;
     use cosim_core::checks::shown;
 

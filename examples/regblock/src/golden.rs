@@ -1,9 +1,9 @@
 //! The golden model: the registers, in step with the accesses that the RTL shows.
 
+use crate::AXI;
 use crate::registers::{self, Access, Field, Registers, Strobes};
 use crate::rtl::{Inputs, Outputs};
 use crate::types::HwifIn;
-use crate::AXI;
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::verilated::Bits;
 
