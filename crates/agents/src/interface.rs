@@ -43,45 +43,50 @@ fn first_bins(groups: &[Covergroup]) -> Vec<usize> {
     groups.iter().scan(0, next).collect()
 }
 
-impl<I, O, P: Interface<I, O>> AgentCoverage<P, I, O>
-    for InterfaceCoverage<P, <P as Interface<I, O>>::State, true>
-where
-    I: 'static,
-    O: 'static,
-{
-    const GROUPS: &'static [Covergroup] = P::GROUPS;
-
-    fn new(pins: P) -> Self {
-        Self { pins, state: P::State::default(), firsts: first_bins(P::GROUPS) }
+impl<P: Copy, S: Default, const IS_MANAGER: bool> InterfaceCoverage<P, S, IS_MANAGER> {
+    fn of(pins: P, groups: &[Covergroup]) -> Self {
+        Self { pins, state: S::default(), firsts: first_bins(groups) }
     }
 
     #[inline]
-    fn sample(&mut self, in_reset: bool, inputs: &I, outputs: &O, bins: &mut Bins<'_>) {
+    fn sides<M, T>(&mut self, in_reset: bool, m: &M, s: &T, bins: &mut Bins<'_>)
+    where
+        P: Interface<M, T, State = S>,
+    {
         let Self { pins, state, firsts } = self;
-        pins.sample(state, in_reset, inputs, outputs, |group, at| {
+        pins.sample(state, in_reset, m, s, |group, at| {
             bins.hit(P::GROUPS[group].bin(firsts[group], at));
         });
     }
 }
 
-impl<I, O, P: Interface<O, I>> AgentCoverage<P, I, O>
-    for InterfaceCoverage<P, <P as Interface<O, I>>::State, false>
-where
-    I: 'static,
-    O: 'static,
+impl<I: 'static, O: 'static, P: Interface<I, O>> AgentCoverage<P, I, O>
+    for InterfaceCoverage<P, <P as Interface<I, O>>::State, true>
 {
     const GROUPS: &'static [Covergroup] = P::GROUPS;
 
     fn new(pins: P) -> Self {
-        Self { pins, state: P::State::default(), firsts: first_bins(P::GROUPS) }
+        Self::of(pins, P::GROUPS)
     }
 
     #[inline]
     fn sample(&mut self, in_reset: bool, inputs: &I, outputs: &O, bins: &mut Bins<'_>) {
-        let Self { pins, state, firsts } = self;
-        pins.sample(state, in_reset, outputs, inputs, |group, at| {
-            bins.hit(P::GROUPS[group].bin(firsts[group], at));
-        });
+        self.sides(in_reset, inputs, outputs, bins);
+    }
+}
+
+impl<I: 'static, O: 'static, P: Interface<O, I>> AgentCoverage<P, I, O>
+    for InterfaceCoverage<P, <P as Interface<O, I>>::State, false>
+{
+    const GROUPS: &'static [Covergroup] = P::GROUPS;
+
+    fn new(pins: P) -> Self {
+        Self::of(pins, P::GROUPS)
+    }
+
+    #[inline]
+    fn sample(&mut self, in_reset: bool, inputs: &I, outputs: &O, bins: &mut Bins<'_>) {
+        self.sides(in_reset, outputs, inputs, bins);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Checks of a declaration that need no ports.
 
-use crate::parse::{Block, CLAUSES, Declaration, Kind, known};
-use std::collections::BTreeMap;
+use crate::parse::{Block, Declaration, Kind, known};
+use std::collections::BTreeSet;
 use syn::{Error, Ident};
 
 /// Names that a generated struct has beside those of channels and agents.
@@ -77,25 +77,19 @@ fn names(declaration: &Declaration, errors: &mut Vec<Error>) {
         }
     }
     for member in &declaration.members {
-        let Kind::Agent(agent) = &member.kind else { continue };
-        let last = agent.path.segments.last();
-        if last.is_some_and(|last| !last.arguments.is_empty()) {
-            let message = "types of an agent stand in brackets, as in `ApbSubordinate[Registers]`";
-            errors.push(Error::new_spanned(&agent.path, message));
-        }
         for (group, reason) in &member.options.reasons {
-            if group.is_none() {
-                let message = "the reason of an agent names its group, as in `unless \"reads\" ..`";
-                errors.push(Error::new_spanned(reason, message));
+            match (&member.kind, group) {
+                (Kind::Channel(_), Some(group)) => {
+                    let message = "a channel has one group; leave out its name";
+                    errors.push(Error::new(group.span(), message));
+                }
+                (Kind::Agent(_), None) => {
+                    let message =
+                        "the reason of an agent names its group, as in `unless \"reads\" ..`";
+                    errors.push(Error::new_spanned(reason, message));
+                }
+                _ => {}
             }
-        }
-    }
-    for member in &declaration.members {
-        if let (Kind::Channel(_), Some((Some(group), _))) =
-            (&member.kind, member.options.reasons.first())
-        {
-            let message = "a channel has one group; leave out its name";
-            errors.push(Error::new(group.span(), message));
         }
     }
 }
@@ -104,9 +98,9 @@ fn blocks(declaration: &Declaration, errors: &mut Vec<Error>) {
     twice(declaration.parameters.iter().map(|parameter| &parameter.name), "parameter", errors);
     let parameters: Vec<String> =
         declaration.parameters.iter().map(|parameter| parameter.name.to_string()).collect();
-    let mut names: BTreeMap<String, ()> = BTreeMap::new();
+    let mut names = BTreeSet::new();
     for profile in &declaration.profiles {
-        if names.insert(profile.name.value(), ()).is_some() {
+        if !names.insert(profile.name.value()) {
             let message = format!("a profile has the name \"{}\" already", profile.name.value());
             errors.push(Error::new(profile.name.span(), message));
         }
@@ -119,13 +113,16 @@ fn blocks(declaration: &Declaration, errors: &mut Vec<Error>) {
         }
     }
     for Block { name, clauses, .. } in &declaration.blocks {
-        for needed in ["scoreboard"] {
-            if !clauses.contains_key(needed) && !declaration.clauses.contains_key(needed) {
-                let form = CLAUSES.iter().find(|(clause, _)| *clause == needed);
-                let form = form.map_or("", |(_, form)| form);
-                errors
-                    .push(Error::new(name.span(), format!("`{name}` has no {needed}: add {form}")));
-            }
+        let clause = |word: &str| clauses.get(word).or_else(|| declaration.clauses.get(word));
+        if clause("scoreboard").is_none() {
+            let message = format!("`{name}` has no scoreboard: add `scoreboard TYPE;`");
+            errors.push(Error::new(name.span(), message));
+        }
+        // Without a golden model, the scoreboard compares all outputs.
+        if clause("golden").is_none() && clause("transactions").is_none_or(|all| !all.is_empty()) {
+            let message =
+                format!("`{name}` has no golden model: add `golden TYPE;`, or `transactions;`");
+            errors.push(Error::new(name.span(), message));
         }
     }
     let unused = declaration.blocks.is_empty() && !declaration.clauses.is_empty();

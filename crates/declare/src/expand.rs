@@ -1,6 +1,8 @@
 //! The code of a declaration.
 
-use crate::parse::{Agent, Bit, Block, Channel, Declaration, Field, Kind, Member, Pins, Place};
+use crate::parse::{
+    Agent, Bit, Block, Channel, Declaration, Field, Kind, Member, Pins, Place, names, states,
+};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -787,7 +789,7 @@ impl Code<'_> {
         let parameters = self.declaration.parameters.iter().enumerate();
         let constants = parameters.map(|(place, parameter)| {
             let (name, about, place) = (&parameter.name, &parameter.about, number(place as u64));
-            quote!(#[doc = #about] pub const #name: usize = #place;)
+            quote!(#[doc = #about] #[allow(non_upper_case_globals)] pub const #name: usize = #place;)
         });
         constants.collect()
     }
@@ -839,7 +841,7 @@ impl Code<'_> {
         });
         let naming =
             clause("naming").map(|naming| quote!(const NAMING: #harness::Naming = #naming;));
-        let states = clause("states").and_then(|tokens| states(tokens).ok());
+        let states = clause("states").and_then(|tokens| states.parse2(tokens.clone()).ok());
         let register = states.as_ref().map(|(register, _)| {
             quote! {
                 const STATE_REGISTER: ::core::option::Option<&'static str> =
@@ -922,19 +924,8 @@ impl Code<'_> {
 }
 
 /// The names of outputs in a clause.
-pub fn output_names(tokens: &TokenStream) -> Vec<String> {
-    let names = crate::parse::names.parse2(tokens.clone()).unwrap_or_default();
-    names.iter().map(word).collect()
-}
-
-/// The register and the names of `states`.
-fn states(tokens: &TokenStream) -> syn::Result<(LitStr, TokenStream)> {
-    let parse = |input: syn::parse::ParseStream<'_>| {
-        let register = input.parse()?;
-        input.parse::<Token![:]>()?;
-        Ok((register, input.parse()?))
-    };
-    parse.parse2(tokens.clone())
+fn output_names(tokens: &TokenStream) -> Vec<String> {
+    names.parse2(tokens.clone()).unwrap_or_default().iter().map(word).collect()
 }
 
 /// The fields of ports: `PORT = FIELDS, ..`.

@@ -246,7 +246,7 @@ impl Declaration {
         let word: Ident = input.parse()?;
         let text = word.to_string();
         if let Some((clause, _)) = CLAUSES.iter().find(|(clause, _)| *clause == text) {
-            let tokens = rest(input).map_err(|error| expected(&error, &text))?;
+            let tokens = clause_of(&text, input)?;
             if self.clauses.insert(clause, tokens).is_some() {
                 return Err(Error::new(word.span(), format!("`{text}` stands here twice")));
             }
@@ -367,7 +367,7 @@ impl Declaration {
                 let hint = known(&text, CLAUSES.iter().map(|(word, _)| *word));
                 return Err(Error::new(word.span(), format!("no clause is `{text}`; {hint}")));
             };
-            let tokens = rest(&braces).map_err(|error| expected(&error, &text))?;
+            let tokens = clause_of(&text, &braces)?;
             block.clauses.insert(clause, tokens);
         }
         self.blocks.push(block);
@@ -405,6 +405,26 @@ fn rest(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     }
     end(input)?;
     Ok(tokens)
+}
+
+/// The tokens of a clause of a block. Those that are no Rust have their form.
+fn clause_of(word: &str, input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let tokens = rest(input).map_err(|error| expected(&error, word))?;
+    let form = match word {
+        "transactions" => names.parse2(tokens.clone()).map(drop),
+        "states" => states.parse2(tokens.clone()).map(drop),
+        "explain" => (|input: ParseStream<'_>| keyword(input, "own")).parse2(tokens.clone()),
+        _ if tokens.is_empty() => Err(Error::new(input.span(), "expected a value")),
+        _ => Ok(()),
+    };
+    form.map(|()| tokens).map_err(|error| expected(&error, word))
+}
+
+/// The register and the names of `states`.
+pub fn states(input: ParseStream<'_>) -> syn::Result<(LitStr, TokenStream)> {
+    let register = input.parse()?;
+    input.parse::<Token![:]>()?;
+    Ok((register, input.parse()?))
 }
 
 fn comma(input: ParseStream<'_>) -> syn::Result<()> {

@@ -111,8 +111,13 @@ pub fn check(declaration: &mut Declaration, mut ports: Ports) {
     for (pin, _) in &declaration.resets {
         check.input(&Bits { port: pin, lsb: None, width: 1, span: pin.span() }, "reset");
     }
-    for (pin, _) in &declaration.ties {
+    for (pin, value) in &declaration.ties {
         let width = check.ports.width(pin);
+        let fits = |value: u64| width >= u64::BITS || value >> width == 0;
+        if !value.base10_parse().is_ok_and(fits) {
+            let message = format!("{value} does not fit into the {width} bits of `{pin}`");
+            check.error(value.span(), message);
+        }
         check.input(&Bits { port: pin, lsb: None, width, span: pin.span() }, "tie");
     }
     for (pin, width, span) in &declaration.varied {
@@ -138,7 +143,8 @@ pub fn check(declaration: &mut Declaration, mut ports: Ports) {
     if !is_open && errors.is_empty() {
         errors.extend(undriven(&ports.inputs, place));
         if declaration.outputs.is_some() {
-            let others: Vec<&Port> = ports.outputs.iter().filter(|port| !port.used[0]).collect();
+            let is_other = |port: &&Port| !port.is_of_agent && !port.used.contains(&true);
+            let others: Vec<&Port> = ports.outputs.iter().filter(is_other).collect();
             if let Some(message) = unlisted(&others) {
                 errors.push(Error::new(place, message));
             }
@@ -298,10 +304,8 @@ impl Checks<'_> {
             let all = [name.as_str(), begin, end].map(plain);
             all.iter().any(|name| name.starts_with(&before) && name.ends_with(&behind))
         };
-        let is_any = self.ports.outputs.iter().any(is_of);
-        let inputs = self.ports.inputs.iter_mut().filter(|port| is_of(port));
-        let count = inputs.map(|port| port.is_of_agent = true).count();
-        if count == 0 && !is_any {
+        let all = self.ports.inputs.iter_mut().chain(&mut self.ports.outputs);
+        if all.filter(|port| is_of(port)).map(|port| port.is_of_agent = true).count() == 0 {
             self.error(
                 pattern.span(),
                 format!("the RTL has no port with `{text}` around its name"),

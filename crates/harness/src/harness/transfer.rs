@@ -16,8 +16,8 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A channel of a declaration. `lane` is given if it has several, `pins` are
-    /// written as identifiers, and `item` is as `Debug` shows it.
+    /// A channel of a declaration. `lane` is given if it has several, and `item` is as `Debug` shows
+    /// it.
     #[doc(hidden)]
     pub fn new(
         channel: &'static str,
@@ -26,11 +26,10 @@ impl Transfer {
         item: Option<String>,
         [has_ready, is_ready]: [bool; 2],
     ) -> Self {
-        let channel = plain(channel);
         let is_taken = is_ready && item.is_some();
         Self {
             channel: lane.map_or(channel.to_owned(), |lane| format!("{channel}[{lane}]")),
-            pins: pins.iter().map(|pin| plain(pin)).collect(),
+            pins: pins.to_vec(),
             item: item.map(|item| in_words(&item)),
             has_ready,
             is_taken,
@@ -107,12 +106,5 @@ mod tests {
         assert_eq!(values("a, b, expected c since cycle 7"), both(Some(7)));
         assert_eq!(values("a, b, expected c"), both(None));
         assert_eq!(values("nothing is on offer"), None);
-    }
-
-    #[test]
-    fn raw_identifiers_are_shown_as_the_rtl_names_them() {
-        let ready = [true, false];
-        let transfer = Transfer::new("r#type", Some(2), &["r#in", "x"], None, ready);
-        assert_eq!((transfer.channel.as_str(), &*transfer.pins), ("type[2]", &["in", "x"][..]));
     }
 }
