@@ -30,9 +30,9 @@ use proc_macro2::TokenStream;
 /// }
 /// ```
 ///
-/// It generates `Traffic`, `Weights`, `Environment`, `Coverage` and `in_reset`, a type for the items
-/// of each channel, and a constant with the ports of each agent. `docs/reference/block.md` lists the
-/// statements.
+/// It generates `Traffic`, `Weights`, `Environment`, `Coverage` and `in_reset`, a type for the
+/// items of each channel, and a constant with the ports of each agent. `docs/reference/block.md`
+/// lists the statements.
 #[proc_macro]
 pub fn declare(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expanded(input.into()).into()

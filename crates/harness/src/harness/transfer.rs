@@ -16,8 +16,8 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// A channel of a declaration. `lane` is given if it has several, and `item` is as `Debug` shows
-    /// it.
+    /// A channel of a declaration. `lane` is given if it has several, and `item` is as `Debug`
+    /// shows it.
     #[doc(hidden)]
     pub fn new(
         channel: &'static str,
