@@ -23,9 +23,8 @@ pub use cosim_block::program::{LIBRARY, main};
 pub use cosim_block::{checks, engine, shard, vector};
 pub use cosim_declare::declare;
 pub use cosim_harness::{
-    agent, axes, case_table, channels, check_names, counters, coverage, covergroups, declared,
-    document, generated, harness, items, layout, rules, states, table, traffic, transitions, value,
-    weights,
+    agent, channels, check_names, coverage, declared, document, harness, layout, rules, traffic,
+    value, weights,
 };
 // Generated code and golden models need these crates through this one dependency.
 pub use verilated;

@@ -3,6 +3,7 @@
 use cosim_build::Block;
 use std::process::ExitCode;
 
+// ANCHOR: build
 fn main() -> ExitCode {
     let arbiter = Block::new("arbiter", "Arbiter");
     cosim_build::build(&[arbiter
@@ -10,3 +11,4 @@ fn main() -> ExitCode {
         .model([("MAX_BEATS", 1)])
         .model([("MAX_BEATS", 2)])])
 }
+// ANCHOR_END: build

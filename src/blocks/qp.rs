@@ -26,7 +26,6 @@ pub use environment::Environment;
 pub use golden::Golden;
 use rules::{DESTROY, State};
 pub use scoreboard::Scoreboard;
-use stimulus::Command;
 
 /// The block.
 #[derive(Debug, Clone, Copy)]
@@ -78,13 +77,12 @@ impl Explain for Qp {
         let named = |names: &[&'static str], code: u64| names[code as usize];
         match channel {
             "cmd" => {
-                let Command { next, service, notify, .. } = Command::pins(inputs);
-                let what = match next.get() == u64::from(DESTROY) {
-                    true => "destroy".to_owned(),
-                    false => format!("to {}", name_of(next.get())),
+                let what = match inputs.cmd_next.get() {
+                    next if next == u64::from(DESTROY) => "destroy".to_owned(),
+                    next => format!("to {}", name_of(next)),
                 };
-                let service = named(&SERVICES, service.get());
-                let notify = if notify.is_high() { ", notify" } else { "" };
+                let service = named(&SERVICES, inputs.cmd_service.get());
+                let notify = if inputs.cmd_notify.is_high() { ", notify" } else { "" };
                 of(inputs.cmd_qpn, &format!("{what} ({service}{notify})"))
             }
             "rsp" => of(outputs.rsp_qpn, named(&ANSWERS, outputs.rsp_code.get())),

@@ -66,8 +66,9 @@ impl Explain for Thread2 {
     }
 
     fn rules_between(from: &str, to: &str) -> Vec<&'static str> {
-        let leads = |row: &&rows::Row| row.from.name() == from && row.to.name() == to;
-        rows::ROWS.iter().filter(leads).map(|row| row.name).collect()
+        let all = rows::ROWS.iter().zip(rows::RULES);
+        let leads = all.filter(|(row, _)| row.from.name() == from && row.to.name() == to);
+        leads.map(|(_, rule)| rule.name).collect()
     }
 
     fn meaning(field: &str, value: u64) -> Option<String> {

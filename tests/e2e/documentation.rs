@@ -193,6 +193,21 @@ fn dead_links(path: &Path, text: &str) -> Vec<String> {
     problems
 }
 
+/// Includes of a document that lead to no part of a file between `ANCHOR: NAME` and `ANCHOR_END`.
+fn dead_includes(path: &Path, text: &str) -> Vec<String> {
+    let include = Regex::new(r"\{\{#include ([^:}]+):(\w+)\}\}").expect("a pattern");
+    let folder = path.parent().expect("a file is in a folder");
+    let is_dead = |line: &str| {
+        let Some(found) = include.captures(line) else { return line.contains("{{#") };
+        let part = |at: &str| format!("{at}: {}\n", &found[2]);
+        let text = std::fs::read_to_string(folder.join(&found[1])).unwrap_or_default();
+        let begin = text.find(&part("ANCHOR"));
+        begin.is_none_or(|begin| !text[begin..].contains(&part("ANCHOR_END")))
+    };
+    let dead = (1..).zip(text.lines()).filter(|(_, line)| is_dead(line));
+    dead.map(|(number, line): (usize, _)| format!("{number}: no part {line}")).collect()
+}
+
 /// Paths of this repository in backticks that do not exist. Those with a placeholder are exempt.
 fn dead_paths(text: &str) -> Vec<String> {
     let pattern = r"^(\.ci|benches|core|crates|docs|examples|scripts|tests|verilated)/[\w./-]+$";
@@ -330,6 +345,7 @@ fn documents_have_no_problems() {
     for path in documents() {
         let text = source(&path);
         let mut found = [long_lines(&text), old_phrases(&text), dead_links(&path, &text)].concat();
+        found.extend(dead_includes(&path, &text));
         // The changelog and decisions name things of their time, which may no longer exist.
         let is_decision = path.components().any(|part| part.as_os_str() == "adr");
         if !is_decision && !path.ends_with("CHANGELOG.md") {
@@ -416,6 +432,15 @@ fn problems_of_documents_are_found() {
     let text = "# One title: `a.b`\n[a](#one-title-ab) [b](#two) [c](SUMMARY.md#summary)\n\
                 – [d](nothing.md)\n[e](https://example.org)\n";
     assert_eq!(dead_links(&path, text), ["2: no anchor #two", "3: no file nothing.md"]);
+    let text = "{{#include ../examples/arbiter/build.rs:build}}\n\
+                {{#include ../examples/arbiter/build.rs:nothing}}\n{{#include nothing.rs}}\n";
+    assert_eq!(
+        dead_includes(&path, text),
+        [
+            "2: no part {{#include ../examples/arbiter/build.rs:nothing}}",
+            "3: no part {{#include nothing.rs}}"
+        ]
+    );
     let text = "`tests/nothing.rs`, `tests/e2e/main.rs`, `docs/blocks/NAME.md` and `src/mine.rs`\n";
     assert_eq!(dead_paths(text), ["1: no path tests/nothing.rs"]);
     let text = "`Block::NAMING` and `Block::NOTHING`\n";

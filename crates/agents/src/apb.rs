@@ -11,12 +11,12 @@ pub use agents::{ApbManager, ApbSubordinate};
 pub use monitor::{ApbMonitor, ApbTransfer};
 
 use crate::channel::{AddressPool, AddressWeights, Errors};
-use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
+use crate::operations::{BusDraw, Operations, delays, longest, operation};
 use crate::ports::{Optional, Ports, interface_pins};
 use crate::wide::check_bus;
 use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Percent, Reset, Traffic};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,19 +122,7 @@ pub struct ApbOperation {
 operation!(ApbOperation, |own| own.gap.get());
 
 /// The operations of a manager.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ApbTraffic {
-    /// The operations, one after the other.
-    #[serde(default)]
-    pub operations: Vec<ApbOperation>,
-}
-
-impl Traffic for ApbTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        check_resets("operations", &self.operations)
-    }
-}
+pub type ApbTraffic = Operations<ApbOperation>;
 
 /// The wait states of a subordinate.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -182,12 +170,6 @@ impl AgentWeights for ApbWeights {
 impl AgentWeights for ApbSubordinateWeights {
     fn paced(self, pace: &Pace) -> Self {
         Self { latency: pace.latency(), errors: pace.errors.unwrap_or(self.errors) }
-    }
-}
-
-impl AgentTraffic for ApbTraffic {
-    fn longest_delay(&self) -> u64 {
-        longest_delay(&self.operations) + 3
     }
 }
 

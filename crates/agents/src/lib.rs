@@ -59,7 +59,7 @@ pub use channel::{AddressWeights, Readiness, ReadyWeights};
 pub use interface::{Interface, InterfaceCoverage};
 pub use items::{Item, ItemWeights, Items, Queue};
 pub use memory_check::MemoryCheck;
-pub use operations::BusAccess;
+pub use operations::{BusAccess, Operation, Operations};
 pub use ports::Ports;
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Data, Lanes, Wide};

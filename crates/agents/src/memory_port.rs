@@ -17,12 +17,12 @@ pub use agents::{MemoryPortManager, MemoryPortSubordinate};
 pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};
 
 use crate::channel::{AddressPool, AddressWeights};
-use crate::operations::{check_resets, longest_delay, operation};
+use crate::operations::{Operations, operation};
 use crate::ports::{Optional, Ports, interface_pins};
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Percent, Reset, Traffic};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -187,19 +187,7 @@ pub struct MemoryPortOperation {
 operation!(MemoryPortOperation, |own| own.gap.get());
 
 /// The operations of a manager.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MemoryPortTraffic {
-    /// The operations.
-    #[serde(default)]
-    pub operations: Vec<MemoryPortOperation>,
-}
-
-impl Traffic for MemoryPortTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        check_resets("operations", &self.operations)
-    }
-}
+pub type MemoryPortTraffic = Operations<MemoryPortOperation>;
 
 /// The traffic of a memory: there is none, because its latency is fixed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -234,12 +222,6 @@ impl AgentWeights for MemoryPortWeights {
 impl AgentWeights for MemoryPortSubordinateWeights {
     fn paced(self, _: &Pace) -> Self {
         self
-    }
-}
-
-impl AgentTraffic for MemoryPortTraffic {
-    fn longest_delay(&self) -> u64 {
-        longest_delay(&self.operations) + 2
     }
 }
 

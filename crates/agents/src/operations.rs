@@ -2,20 +2,51 @@
 //! data bus.
 
 use crate::channel::AddressPool;
+use cosim_harness::agent::AgentTraffic;
 use cosim_harness::channels::{Offer, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, TrafficError};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::fmt::{self, Debug};
 
 /// An operation of a traffic.
-pub(crate) trait Operation {
+pub trait Operation:
+    Debug + Clone + PartialEq + Eq + Send + Sync + Serialize + DeserializeOwned + JsonSchema
+{
     /// The cycles that it lets pass by itself, without a reset.
     fn delay(&self) -> u64;
 
     /// The reset that follows it.
     fn reset(&self) -> Option<Reset>;
+}
+
+/// The operations of a manager.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Operations<T> {
+    /// The operations, one after the other.
+    #[serde(default = "Vec::<T>::new")]
+    pub operations: Vec<T>,
+}
+
+impl<T> Default for Operations<T> {
+    fn default() -> Self {
+        Self { operations: Vec::new() }
+    }
+}
+
+impl<T: Operation> Traffic for Operations<T> {
+    fn check(&self) -> Result<(), TrafficError> {
+        check_resets("operations", &self.operations)
+    }
+}
+
+impl<T: Operation> AgentTraffic for Operations<T> {
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 3
+    }
 }
 
 /// The operations with these fields.
@@ -35,7 +66,10 @@ macro_rules! operation {
 }
 pub(crate) use operation;
 
-impl<T> Operation for Offer<T> {
+impl<T> Operation for Offer<T>
+where
+    Self: Debug + Clone + Eq + Send + Sync + Serialize + DeserializeOwned + JsonSchema,
+{
     fn delay(&self) -> u64 {
         self.gap.get()
     }

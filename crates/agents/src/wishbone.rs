@@ -13,13 +13,13 @@ pub use agents::{WishboneManager, WishboneSubordinate};
 pub use monitor::{WishboneMonitor, WishboneTransfer};
 
 use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
-use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
+use crate::operations::{BusDraw, Operations, delays, longest, operation};
 use crate::ports::{Optional, Ports, interface_pins};
 use crate::target::Response;
 use crate::wide::check_bus;
 use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{Draw, Percent, Reset, Traffic};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -180,19 +180,7 @@ pub struct WishboneOperation {
 operation!(WishboneOperation, |own| own.gap.get());
 
 /// The operations of a manager.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WishboneTraffic {
-    /// The operations.
-    #[serde(default)]
-    pub operations: Vec<WishboneOperation>,
-}
-
-impl Traffic for WishboneTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        check_resets("operations", &self.operations)
-    }
-}
+pub type WishboneTraffic = Operations<WishboneOperation>;
 
 /// The stalls and latencies of a subordinate.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -249,12 +237,6 @@ impl AgentWeights for WishboneSubordinateWeights {
         let ready = self.ready.paced(pace);
         let errors = pace.errors.unwrap_or(self.errors);
         Self { ready, latency: pace.source.clone(), errors }
-    }
-}
-
-impl AgentTraffic for WishboneTraffic {
-    fn longest_delay(&self) -> u64 {
-        longest_delay(&self.operations) + 3
     }
 }
 

@@ -10,7 +10,6 @@ mod delivery;
 mod expected;
 mod grants;
 mod item;
-mod items;
 mod monitor;
 mod packet;
 mod port;

@@ -39,9 +39,7 @@ mod sampler;
 mod scoreboard;
 mod side_by_side;
 mod span;
-mod states;
 mod stimulus;
-mod table;
 mod tally;
 mod traffic_types;
 mod transfer;
@@ -63,8 +61,8 @@ pub use comparison::{
     COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,
 };
 pub use coverage::{
-    Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample,
-    Unreachable, Value,
+    Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Unreachable,
+    Value,
 };
 pub use coverage::{class, corner_class};
 pub use delays::Delays;
@@ -95,7 +93,6 @@ pub use scoreboard::{Counter, Scoreboard, Total, Violation, check_list, in_reset
 pub use side_by_side::{Difference, first_difference, first_difference_from_power_on};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
-pub use table::{Row, Table, conditions};
 pub use traffic_types::check_resets;
 pub use transfer::{Transfer, in_words};
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};

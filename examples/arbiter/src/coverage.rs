@@ -1,50 +1,82 @@
 //! The functional coverage of the arbiter in addition to its rows and channels.
 
-use crate::golden::{C1, F2, F3, F4, Golden, L1, L2, L4, W1};
+use crate::golden::{C1, F2, F3, F4, Golden, L1, L2, L4, R1, W1};
+use crate::rtl::Inputs;
 use crate::{Arbiter, MAX_BEATS};
-use cosim_core::harness::Parameters;
-
-cosim_core::axes! {
-    LAST = "won last" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
-    WINNER = "wins" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
-    OTHERS = "others" { "alone": "no other request", "contended": "other requests are pending" }
-    END = "end" { "last": "with its last beat", "cut": "at the limit" }
-    BEATS = "beats" {
-        "1": "one, fewer than MAX_BEATS", "more": "more, fewer than MAX_BEATS", "MAX_BEATS": "at the limit",
-    }
-    STATE = "state" { "FREE": "the output is free", "LOCKED": "a packet owns the output" }
-    ASKING = "requests" { "none": "no request", "some": "some requests" }
-    OUTPUT = "output" { "empty": "no beat is on offer", "beat": "a beat is on offer" }
-}
+use cosim_core::harness::{self, Bins, Covergroup, CycleOf, Document, Edge, Parameters};
 
 cosim_core::coverage! {
-    /// The coverage of the arbiter beside its channels.
-    pub Coverage of Arbiter;
-    before Golden = |golden, _| golden.clone();
-    reset crate::in_reset, source "coverage.rs";
+    axis LAST = "won last" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
+    axis WINNER = "wins" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
+    axis OTHERS = "others" { "alone": "no other request", "contended": "other requests are pending" }
+    axis END = "end" { "last": "with its last beat", "cut": "at the limit" }
+    axis BEATS = "beats" {
+        "1": "one, fewer than MAX_BEATS", "more": "more, fewer than MAX_BEATS", "MAX_BEATS": "at the limit",
+    }
+    // ANCHOR: groups
+    axis STATE = "state" { "FREE": "the output is free", "LOCKED": "a packet owns the output" }
+    axis ASKING = "requests" { "none": "no request", "some": "some requests" }
+    axis OUTPUT = "output" { "empty": "no beat is on offer", "beat": "a beat is on offer" }
+
+    groups GROUPS;
     GRANTS = "grants": "packets that begin: who won last, who wins, whether others ask" [LAST, WINNER, OTHERS]
-        unless |at, _| (at[0] == at[1] && at[2] == 1).then_some("the last winner goes last"),
-        hit |at| at.rules.has(F2.with(F3).with(F4)).then(|| {
-            let winner = at.outputs.req_ready.get().trailing_zeros() as usize;
-            [(at.before.first as usize + 3) % 4, winner, usize::from(at.rules.has(C1))]
-        });
-    ENDS = "ends": "packets: how they end, after how many beats" [END, BEATS] unless no_such_end,
-        hit |at| at.rules.has(F2.with(F4).with(L2).with(L4)).then(|| {
-            let is_at_limit = at.before.beats + 1 == at.before.max_beats;
-            let beats = if is_at_limit { 2 } else { locked(at.before) };
-            [usize::from(at.rules.has(F4.with(L4))), beats]
-        });
+        unless |at, _| (at[0] == at[1] && at[2] == 1).then_some("the last winner goes last");
+    ENDS = "ends": "packets: how they end, after how many beats" [END, BEATS] unless no_such_end;
+    // ANCHOR_END: groups
     PAUSES = "pauses": "pauses in a packet, whether others ask" [OTHERS]
-        unless |_, parameters| never_locked(true, parameters),
-        hit |at| at.rules.has(L1).then(|| [usize::from(at.inputs.req_valid.get() != 0)]);
+        unless |_, parameters| never_locked(true, parameters);
     STALLS = "stalls": "cycles without room: state, whether someone asks" [STATE, ASKING]
-        unless |at, parameters| never_locked(at[0] == 1, parameters),
-        hit |at| at.rules.has(W1).then(|| {
-            [locked(at.before), usize::from(at.inputs.req_valid.get() != 0)]
-        });
+        unless |at, parameters| never_locked(at[0] == 1, parameters);
     RESETS = "resets": "resets, by the state they interrupt" [STATE, OUTPUT]
-        unless |at, parameters| never_locked(at[0] == 1, parameters),
-        on reset |at| [[locked(at.before), usize::from(at.before.is_valid)]];
+        unless |at, parameters| never_locked(at[0] == 1, parameters);
+}
+
+/// The coverage of the arbiter beside its channels.
+#[derive(Debug)]
+pub struct Coverage {
+    /// The registers before the edge.
+    before: Golden,
+    was_reset: bool,
+}
+
+// ANCHOR: sampler
+impl harness::Coverage<Arbiter> for Coverage {
+    const GROUPS: &'static [Covergroup] = GROUPS;
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage.rs"));
+
+    fn new(_: &Parameters) -> Self {
+        Self { before: Golden::default(), was_reset: false }
+    }
+
+    fn before(&mut self, golden: &Golden, _: &Inputs, _: &CycleOf<Arbiter>) {
+        self.before = golden.clone();
+    }
+
+    fn after(&mut self, edge: &Edge<'_, Arbiter>, bins: &mut Bins<'_>) {
+        let (before, rules) = (&self.before, edge.rules);
+        let was_reset = std::mem::replace(&mut self.was_reset, rules.has(R1));
+        let (state, asking) = (locked(before), usize::from(edge.inputs.req_valid.get() != 0));
+        if rules.has(R1) && !was_reset {
+            bins.hit(RESETS.bin([state, usize::from(before.is_valid)]));
+        }
+        if rules.has(F2.with(F3).with(F4)) {
+            let winner = edge.outputs.req_ready.get().trailing_zeros() as usize;
+            let last = (before.first as usize + 3) % 4;
+            bins.hit(GRANTS.bin([last, winner, usize::from(rules.has(C1))]));
+        }
+        // ANCHOR_END: sampler
+        if rules.has(F2.with(F4).with(L2).with(L4)) {
+            let is_at_limit = before.beats + 1 == before.max_beats;
+            let beats = if is_at_limit { 2 } else { state };
+            bins.hit(ENDS.bin([usize::from(rules.has(F4.with(L4))), beats]));
+        }
+        if rules.has(L1) {
+            bins.hit(PAUSES.bin([asking]));
+        }
+        if rules.has(W1) {
+            bins.hit(STALLS.bin([state, asking]));
+        }
+    }
 }
 
 /// The position of the state on its axis.

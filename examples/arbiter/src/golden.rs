@@ -6,25 +6,24 @@ use cosim_core::channels::{SinkItem as _, SourceItem as _};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
 
-cosim_core::table! {
-    /// The table of the specification.
-    pub static TABLE: ();
-    conditions RST, ROOM, LOCKED, OFFERED, LAST, LIMIT;
-    R1: "reset", [RST];
-    W1: "no room: no transfer", [] not [RST ROOM];
-    F1: "free, no request", [ROOM] not [RST LOCKED OFFERED];
-    F2: "free: a packet of one beat", [ROOM OFFERED LAST] not [RST LOCKED];
-    F3: "free: a packet begins, the lock is set", [ROOM OFFERED] not [RST LOCKED LAST LIMIT];
-    F4: "free: cut after its first beat", [ROOM OFFERED LIMIT] not [RST LOCKED LAST];
-    L1: "locked: the owner offers nothing", [ROOM LOCKED] not [RST OFFERED];
-    L2: "locked: the last beat", [ROOM LOCKED OFFERED LAST] not [RST];
-    L3: "locked: one more beat", [ROOM LOCKED OFFERED] not [RST LAST LIMIT];
-    L4: "locked: cut at the limit", [ROOM LOCKED OFFERED LIMIT] not [RST LAST];
-    + N0: "requester 0 wins";
-    + N1: "requester 1 wins";
-    + N2: "requester 2 wins";
-    + N3: "requester 3 wins";
-    + C1: "several requests: round robin picks the winner";
+// ANCHOR: rules
+cosim_core::rules! {
+    R1: "reset";
+    W1: "no room: no transfer";
+    F1: "free, no request";
+    // ANCHOR_END: rules
+    F2: "free: a packet of one beat";
+    F3: "free: a packet begins, the lock is set";
+    F4: "free: cut after its first beat";
+    L1: "locked: the owner offers nothing";
+    L2: "locked: the last beat";
+    L3: "locked: one more beat";
+    L4: "locked: cut at the limit";
+    N0: "requester 0 wins";
+    N1: "requester 1 wins";
+    N2: "requester 2 wins";
+    N3: "requester 3 wins";
+    C1: "several requests: round robin picks the winner";
 }
 
 /// The model's registers. All are 0 in reset.
@@ -83,7 +82,20 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         let Beat { data, last } = beat.unwrap_or_default();
         let (in_reset, locked) = (inputs.rst.is_high(), self.owner.is_some());
         let (offered, at_limit) = (beat.is_some(), self.beats + 1 == self.max_beats);
-        let rule = TABLE.rule([in_reset, has_room, locked, offered, last.is_high(), at_limit]);
+        // ANCHOR: table
+        let rule = match (locked, offered, last.is_high(), at_limit) {
+            _ if in_reset => R1,
+            _ if !has_room => W1,
+            (false, false, ..) => F1,
+            (false, true, true, _) => F2,
+            (false, true, false, false) => F3,
+            (false, true, false, true) => F4,
+            (true, false, ..) => L1,
+            (true, true, true, _) => L2,
+            (true, true, false, false) => L3,
+            (true, true, false, true) => L4,
+        };
+        // ANCHOR_END: table
         let (locks, cuts) = (rule.has(F3.with(L3)), rule.has(F4.with(L4)));
         if rule.has(R1) {
             *self = Self { max_beats: self.max_beats, ..Self::default() };

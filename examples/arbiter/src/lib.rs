@@ -9,6 +9,7 @@ use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Span};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
+// ANCHOR: declaration
 cosim_core::declare! {
     rtl "arbiter";
     reset rst high;
@@ -41,6 +42,7 @@ cosim_core::declare! {
     states "state": ["FREE", "LOCKED"];
     block Arbiter = "arbiter": "Arbiter, round robin of four requesters with locked packets";
 }
+// ANCHOR_END: declaration
 
 /// A packet of a requester, as a vector stores it.
 pub type Packet = cosim_core::channels::Packet<Beat, 16>;

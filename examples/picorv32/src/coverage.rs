@@ -7,8 +7,8 @@ use crate::scoreboard::transfer;
 use crate::{COMPRESSED_ISA, Picorv32};
 use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
 
-cosim_core::axes! {
-    OP = "operation" {
+cosim_core::coverage! {
+    axis OP = "operation" {
         "lui": "lui", "auipc": "auipc", "jal": "jal", "jalr": "jalr", "beq": "beq", "bne": "bne",
         "blt": "blt", "bge": "bge", "bltu": "bltu", "bgeu": "bgeu", "lb": "lb", "lh": "lh",
         "lw": "lw", "lbu": "lbu", "lhu": "lhu", "sb": "sb", "sh": "sh", "sw": "sw",
@@ -19,29 +19,27 @@ cosim_core::axes! {
         "mulhsu": "mulhsu", "mulhu": "mulhu", "div": "div", "divu": "divu", "rem": "rem",
         "remu": "remu", "fence": "fence",
     }
-    HAZARD = "hazard" {
+    axis HAZARD = "hazard" {
         "none": "no source is written by the instruction before",
         "result": "a source is the result of the instruction before",
         "load": "a source is loaded by the instruction before",
     }
-    STALL = "fetch stall" {
+    axis STALL = "fetch stall" {
         "0": "the last fetch did not wait", "1": "it waited one cycle",
         "2+": "it waited two cycles or more",
     }
-    BRANCH = "branch" {
+    axis BRANCH = "branch" {
         "beq": "beq", "bne": "bne", "blt": "blt", "bge": "bge", "bltu": "bltu", "bgeu": "bgeu",
     }
-    TAKEN = "taken" { "taken": "it is taken", "not taken": "it is not taken" }
-    WAY = "way" { "forward": "to a higher address", "backward": "to a lower address" }
-    LENGTH = "length" { "32": "32 bits", "16": "16 bits" }
-    CAUSE = "cause" {
+    axis TAKEN = "taken" { "taken": "it is taken", "not taken": "it is not taken" }
+    axis WAY = "way" { "forward": "to a higher address", "backward": "to a lower address" }
+    axis LENGTH = "length" { "32": "32 bits", "16": "16 bits" }
+    axis CAUSE = "cause" {
         "illegal": "illegal instruction", "requested": "ecall or ebreak",
         "data": "misaligned load or store", "target": "misaligned target of a jump",
     }
-}
 
-cosim_core::covergroups! {
-    GROUPS;
+    groups GROUPS;
     HAZARDS = "hazards": "instructions, by their dependence on the one before" [OP, HAZARD]
         unless |at, _| (at[1] > 0 && !reads(at[0])).then_some("the operation has no source");
     STALLS = "stalls": "instructions, by the wait of the last fetch before" [OP, STALL];

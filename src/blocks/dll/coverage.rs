@@ -9,8 +9,10 @@ use super::Dll;
 use super::golden::{Cycle, Golden, RegisterView};
 use super::rtl::Inputs;
 use super::rules::lookup::{OF_A as ALL_OF_A, OF_B as ALL_OF_B};
-use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, B2, B3, B4, B6, F0, Rules};
-use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters, corner_class};
+use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, B2, B3, B4, B6, F0};
+use cosim_core::harness::{
+    self, Bins, Covergroup, Document, Edge, Parameters, RuleSet, corner_class,
+};
 use groups::{
     A_ACKED, A_BUFFER, A_EDGE, A_LIMIT, A_LINK, A_NUMBERS, A_REPLAYS, A_REWIND, A_ROLL_OVER,
     A_TIMER, ACKED, B_DLLP, B_LINK, B_NAK, B_NUMBERS, B_ROLL_OVER, B_TIMER, B_TLP, GROUPS,
@@ -50,8 +52,8 @@ impl CountedEdges {
 
     /// Whether an edge is new. Adds it to the set.
     #[inline]
-    fn is_new(&mut self, fired: Rules, at: AxisPosition) -> bool {
-        let edge = u64::from(fired.bits()) | u64::from(at.0) << 32;
+    fn is_new(&mut self, fired: RuleSet, at: AxisPosition) -> bool {
+        let edge = fired.bits() as u64 | u64::from(at.0) << 32;
         let slot = (edge.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % SEEN;
         std::mem::replace(&mut self.0[slot], edge) != edge
     }
@@ -101,7 +103,7 @@ impl AxisPosition {
 }
 
 /// The position in a list by rule index; the length of the list for rules that it does not contain.
-const fn places<const COUNT: usize>(list: [Rules; COUNT]) -> [u8; 32] {
+const fn places<const COUNT: usize>(list: [RuleSet; COUNT]) -> [u8; 32] {
     let mut places = [COUNT as u8; 32];
     let mut place = 0;
     while place < COUNT {
@@ -114,7 +116,7 @@ const fn places<const COUNT: usize>(list: [Rules; COUNT]) -> [u8; 32] {
 /// Positions in `list` of the rules that fired.
 macro_rules! fired_in {
     ($list:ident, $fired:expr) => {
-        $fired.set().iter().filter_map(|rule| {
+        $fired.iter().filter_map(|rule| {
             const PLACES: [u8; 32] = places($list);
             let place = usize::from(PLACES[rule]);
             (place < $list.len()).then_some(place)
@@ -229,8 +231,8 @@ fn at_b(look: &RegisterView, rolled: bool, inputs: &Inputs) -> AxisPosition {
 }
 
 /// Counts a new edge of A.
-fn count_a(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
-    let has = |rules: Rules| fired.has(rules);
+fn count_a(fired: RuleSet, at: AxisPosition, bins: &mut Bins<'_>) {
+    let has = |rules: RuleSet| fired.has(rules);
     let (buffer, timer) = (at.get(BUFFER_AT), at.get(REPLAY_TIMER_AT));
     let (replays, numbers) = (at.get(REPLAYS_AT), at.get(A_NUMBERS_AT));
     fired_in!(OF_BUFFER, fired).for_each(|rule| bins.hit(A_BUFFER.bin([rule, buffer])));
@@ -241,7 +243,7 @@ fn count_a(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
             bins.hit(A_ROLL_OVER.bin([a, numbers]));
         }
     }
-    let dllp = [A3, A4.or(A5), A6.or(A7).or(A8)].iter().position(|rules| has(*rules));
+    let dllp = [A3, A4.with(A5), A6.with(A7).with(A8)].iter().position(|rules| has(*rules));
     let dllp = dllp.map_or(0, |place| place + 1);
     let offer = match (has(A2), has(A12)) {
         _ if has(A13) => 4,
@@ -251,7 +253,7 @@ fn count_a(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
         (true, true) => 3,
     };
     bins.hit(A_EDGE.bin([dllp, offer, usize::from(has(A1))]));
-    if timer == 2 && has(A9.or(A3).or(A4).or(A5)) {
+    if timer == 2 && has(A9.with(A3).with(A4).with(A5)) {
         bins.hit(A_LIMIT.bin([dllp]));
     }
     if let Some(rewind) = [A4, A5, A9].iter().position(|rule| has(*rule)) {
@@ -264,7 +266,7 @@ fn count_a(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
 }
 
 /// Counts a new edge of B.
-fn count_b(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
+fn count_b(fired: RuleSet, at: AxisPosition, bins: &mut Bins<'_>) {
     let (timer, numbers) = (at.get(ACK_TIMER_AT), at.get(B_NUMBERS_AT));
     let (pending, nak_out) = (at.get(PENDING_AT), at.get(NAK_OUT_AT));
     fired_in!(OF_ACK_TIMER, fired).for_each(|rule| bins.hit(B_TIMER.bin([rule, timer])));
@@ -281,7 +283,7 @@ fn count_b(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
 }
 
 /// Counts a TLP and what happened to the one before. Returns its position for the next one.
-fn count_tlp(fired: Rules, last: usize, is_whole: bool, bins: &mut Bins<'_>) -> usize {
+fn count_tlp(fired: RuleSet, last: usize, is_whole: bool, bins: &mut Bins<'_>) -> usize {
     let Some(rule) = OF_TLP.iter().position(|rule| fired.has(*rule)) else { return last };
     bins.hit(B_LINK.bin([last, rule]));
     match OF_TLP[rule] {
@@ -294,7 +296,7 @@ fn count_tlp(fired: Rules, last: usize, is_whole: bool, bins: &mut Bins<'_>) -> 
 }
 
 /// As [`count_tlp`], for a DLLP.
-fn count_dllp(fired: Rules, last: usize, bins: &mut Bins<'_>) -> usize {
+fn count_dllp(fired: RuleSet, last: usize, bins: &mut Bins<'_>) -> usize {
     let Some(rule) = OF_DLLP.iter().position(|rule| fired.has(*rule)) else { return last };
     bins.hit(A_LINK.bin([last, rule]));
     match OF_DLLP[rule] {
@@ -307,7 +309,7 @@ fn count_dllp(fired: Rules, last: usize, bins: &mut Bins<'_>) -> usize {
 
 /// Counts payloads and sequence numbers of what moves at an edge.
 #[inline]
-fn count_numbers(fired: Rules, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
+fn count_numbers(fired: RuleSet, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
     let Edge { inputs, outputs, .. } = edge;
     let mut payload = |place: usize, data: u64| {
         bins.hit(PAYLOADS.bin([place, corner_class(data, 0xffff_ffff)]));
@@ -328,7 +330,7 @@ fn count_numbers(fired: Rules, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
     if fired.has(A2) {
         number(0, outputs.a_link_seq.get());
     }
-    if fired.has(A3.or(A4).or(A5)) {
+    if fired.has(A3.with(A4).with(A5)) {
         number(1, inputs.a_dllp_seq.get());
     }
     if delivers {
@@ -364,7 +366,7 @@ impl harness::Coverage<Dll> for Coverage {
             (self.last_tlp, self.last_dllp, self.rolled) = (0, 0, false);
             return;
         }
-        let fired = Rules::of_set(rules);
+        let fired = rules;
         if inputs.b_link_valid.is_high() {
             let is_whole = inputs.b_link_crc_ok.is_high();
             self.last_tlp = count_tlp(fired, self.last_tlp, is_whole, bins);

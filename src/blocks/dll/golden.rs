@@ -7,7 +7,7 @@ use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rtl::{Bits1, Bits2, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{
     self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16, ANSWERED, B1, B3, B8, B9,
-    B11, B12, B13, DUE, F0, Facts, NAK_DUE, REWIND, Rules, fix, lookup::Lookup,
+    B11, B12, B13, DUE, F0, Facts, NAK_DUE, REWIND, fix, lookup::Lookup,
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -70,7 +70,7 @@ struct DeviceB {
 /// An evaluated cycle.
 pub struct Cycle {
     /// The rules that fire, without those of reset.
-    fired: Rules,
+    fired: RuleSet,
 }
 
 /// The distance from `y` to `x`, 0 to 4095.
@@ -197,14 +197,14 @@ impl DeviceA {
 
     /// `next_seq'` and `ackd_seq'`.
     #[inline]
-    fn ends(&self, inputs: &Inputs, fired: Rules) -> (u16, u16) {
+    fn ends(&self, inputs: &Inputs, fired: RuleSet) -> (u16, u16) {
         let next_seq = if fired.has(A1) { after(self.next_seq) } else { self.next_seq };
         let n = seq(inputs.a_dllp_seq);
-        (next_seq, if fired.has(A3.or(A4)) { n } else { self.ackd_seq })
+        (next_seq, if fired.has(A3.with(A4)) { n } else { self.ackd_seq })
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs, fired: Rules, replay_mem: &mut [u32]) {
+    fn clock(&mut self, inputs: &Inputs, fired: RuleSet, replay_mem: &mut [u32]) {
         let n = seq(inputs.a_dllp_seq);
         let (next_seq, ackd_seq) = self.ends(inputs, fired);
         if fired.has(A2) && self.link_seq == after(self.last_sent_seq) {
@@ -218,14 +218,14 @@ impl DeviceA {
         if fired.has(A1) {
             *entry(replay_mem, self.next_seq) = inputs.a_tlp_data.get() as u32;
         }
-        if fired.has(A4.or(A5).or(A14)) {
+        if fired.has(A4.with(A5).with(A14)) {
             self.send_seq = after(n);
         } else if fired.has(A9) {
             self.send_seq = after(self.ackd_seq);
         } else if fired.has(A12) {
             self.send_seq = after(self.send_seq);
         }
-        if fired.has(ANSWERED.or(A9).or(A16)) {
+        if fired.has(ANSWERED.with(A9).with(A16)) {
             self.replay_timer = 0;
         } else if fired.has(A15) {
             self.replay_timer += 1;
@@ -237,7 +237,7 @@ impl DeviceA {
         }
         self.next_seq = next_seq;
         self.ackd_seq = ackd_seq;
-        self.link_valid = fired.has(A12.or(A13));
+        self.link_valid = fired.has(A12.with(A13));
         self.tlp_ready = !fired.has(A11);
         self.dl_error = fired.has(A7);
         self.retrain = fired.has(A10);
@@ -279,7 +279,7 @@ impl DeviceB {
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs, fired: Rules) {
+    fn clock(&mut self, inputs: &Inputs, fired: RuleSet) {
         if fired.has(B1) {
             self.next_rcv_seq = after(self.next_rcv_seq);
             self.deliver_data = inputs.b_link_data.get() as u32;
@@ -292,14 +292,14 @@ impl DeviceB {
             self.acknak_timer_on = false;
             self.acknak_timer = 0;
         } else {
-            self.acknak_timer_on |= fired.has(B1.or(B3).or(F0));
+            self.acknak_timer_on |= fired.has(B1.with(B3).with(F0));
             self.acknak_timer += u32::from(fired.has(B13));
         }
         self.dllp_valid = fired.has(B12) || (self.dllp_valid && !fired.has(B11));
-        if fired.has(B9.or(B12)) {
+        if fired.has(B9.with(B12)) {
             self.dllp_nak = fired.has(NAK_DUE);
         }
-        if fired.has(B8.or(B9).or(B12)) {
+        if fired.has(B8.with(B9).with(B12)) {
             self.dllp_seq = newest;
         }
     }
@@ -334,7 +334,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         let (next_seq, ackd_seq) = self.a.ends(inputs, self.lookup.of_a(facts));
         let held = dist(next_seq, ackd_seq);
         let full = held > self.built_as.replay_depth || held >= HALF;
-        Cycle { fired: self.lookup.of_a(facts | fact(full, rules::FULL)).or(of_b) }
+        Cycle { fired: self.lookup.of_a(facts | fact(full, rules::FULL)).with(of_b) }
     }
 
     #[inline]
@@ -372,11 +372,11 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         if inputs.rst.is_high() {
             // The buffer has no reset: entries are written before they are read.
             (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
-            return rules::fires(rules::RESET).set();
+            return rules::fires(rules::RESET);
         }
         self.a.clock(inputs, fired, &mut self.replay_mem);
         self.b.clock(inputs, fired);
-        fired.set()
+        fired
     }
 
     #[inline]

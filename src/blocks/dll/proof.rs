@@ -8,23 +8,23 @@
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16};
 use super::rules::{ANSWERED, B1, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, REWIND};
-use super::rules::{ENTRIES, F0, Facts, Rules, fix};
-use cosim_core::harness::{KnownDeadlock, Parameters, Progress, TransitionProperty};
+use super::rules::{ENTRIES, F0, Facts, RULES, fix};
+use cosim_core::harness::{KnownDeadlock, Parameters, Progress, RuleSet, TransitionProperty};
 
 /// The properties of all rules.
 pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     // Rules of reset are included, so that indices match. Outside of reset their wires are 0.
-    let rules = ENTRIES.iter();
-    let rules =
-        rules.map(|entry| TransitionProperty::new(entry.name, when(&entry.guard, parameters)));
+    let rules = RULES.iter().zip(&ENTRIES);
+    let rules = rules
+        .map(|(rule, entry)| TransitionProperty::new(rule.name, when(&entry.guard, parameters)));
     let device = |name| TransitionProperty::new(name, "1'b1");
     let devices = [device("device A").loads(sender()), device("device B").loads(receiver())];
     rules.chain(devices).collect()
 }
 
 /// 1 if one of the rules fires. Rules come first among the transitions, so their indices match.
-fn any(rules: Rules) -> String {
-    let wires: Vec<String> = rules.set().iter().map(|index| format!("rule_{index}")).collect();
+fn any(rules: RuleSet) -> String {
+    let wires: Vec<String> = rules.iter().map(|index| format!("rule_{index}")).collect();
     format!("({})", wires.join(" | "))
 }
 
@@ -34,10 +34,10 @@ fn when(guard: &rules::Guard, parameters: &Parameters) -> String {
     let each = |facts: Facts| (0..32).map(|place| 1 << place).filter(move |bit| facts & bit != 0);
     let mut all: Vec<String> = each(on).map(|bit| fact(bit, parameters)).collect();
     all.extend(each(off).map(|bit| format!("~{}", fact(bit, parameters))));
-    if any_of.set().iter().next().is_some() {
+    if any_of.iter().next().is_some() {
         all.push(any(any_of));
     }
-    if unless.set().iter().next().is_some() {
+    if unless.iter().next().is_some() {
         all.push(format!("~{}", any(unless)));
     }
     if all.is_empty() { "1'b1".to_owned() } else { all.join(" & ") }
@@ -46,7 +46,7 @@ fn when(guard: &rules::Guard, parameters: &Parameters) -> String {
 /// `next_seq'` and `ackd_seq'`.
 fn ends() -> (String, String) {
     let next = format!("({} ? device_a_next_seq + 12'd1 : device_a_next_seq)", any(A1));
-    (next, format!("({} ? a_dllp_seq : device_a_ackd_seq)", any(A3.or(A4))))
+    (next, format!("({} ? a_dllp_seq : device_a_ackd_seq)", any(A3.with(A4))))
 }
 
 /// The name of a fact: a pin, a register of the RTL, or a wire of `dll_sva.sv`.
@@ -97,13 +97,13 @@ fn sender() -> Vec<(&'static str, String)> {
     let sent = format!("{} & is_new ? device_a_link_seq : device_a_last_sent_seq", any(A2));
     let send = format!(
         "{} ? a_dllp_seq + 12'd1 : {} ? device_a_ackd_seq + 12'd1 : {} ? device_a_send_seq + 12'd1 : device_a_send_seq",
-        any(A4.or(A5).or(A14)),
+        any(A4.with(A5).with(A14)),
         any(A9),
         any(A12)
     );
     let timer = format!(
         "{} ? 1'b0 : {} ? device_a_replay_timer + 1'b1 : device_a_replay_timer",
-        any(ANSWERED.or(A9).or(A16)),
+        any(ANSWERED.with(A9).with(A16)),
         any(A15)
     );
     let number = format!(
@@ -119,7 +119,7 @@ fn sender() -> Vec<(&'static str, String)> {
         ("device_a_send_seq", send),
         ("device_a_replay_timer", timer),
         ("device_a_replay_num", number),
-        ("device_a_link_valid", any(A12.or(A13))),
+        ("device_a_link_valid", any(A12.with(A13))),
         ("device_a_tlp_ready", format!("~{}", any(A11))),
         ("device_a_dl_error", any(A7)),
         ("device_a_retrain", any(A10)),
@@ -139,7 +139,7 @@ fn receiver() -> Vec<(&'static str, String)> {
         ),
         (
             "device_b_acknak_timer_on",
-            format!("~{due} & (device_b_acknak_timer_on | {})", any(B1.or(B3).or(F0))),
+            format!("~{due} & (device_b_acknak_timer_on | {})", any(B1.with(B3).with(F0))),
         ),
         (
             "device_b_acknak_timer",
@@ -151,11 +151,11 @@ fn receiver() -> Vec<(&'static str, String)> {
         ("device_b_dllp_valid", format!("{} | (device_b_dllp_valid & ~{})", any(B12), any(B11))),
         (
             "device_b_dllp_nak",
-            format!("{} ? {} : device_b_dllp_nak", any(B9.or(B12)), any(NAK_DUE)),
+            format!("{} ? {} : device_b_dllp_nak", any(B9.with(B12)), any(NAK_DUE)),
         ),
         (
             "device_b_dllp_seq",
-            format!("{} ? {wanted} - 12'd1 : device_b_dllp_seq", any(B8.or(B9).or(B12))),
+            format!("{} ? {wanted} - 12'd1 : device_b_dllp_seq", any(B8.with(B9).with(B12))),
         ),
         ("device_b_next_rcv_seq", wanted),
     ]
@@ -173,7 +173,7 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
     let answer = "the wait of a good TLP for B's Ack or Nak";
     vec![
         Progress {
-            more: Some((1, "rewind", any(REWIND.or(A14)))),
+            more: Some((1, "rewind", any(REWIND.with(A14)))),
             ..Progress::new(
                 "the wait of a TLP that A is to send, while none is on offer",
                 "tlp_waits",
@@ -182,7 +182,7 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
             )
         },
         Progress {
-            more: Some((limit, "answer or replay", any(ANSWERED.or(A9)))),
+            more: Some((limit, "answer or replay", any(ANSWERED.with(A9)))),
             ..Progress::new("A's wait for an answer", "unacknowledged", "1'b0", limit)
         },
         Progress::new(

@@ -53,68 +53,22 @@ const ABOUT_A: u32 = TLP.trailing_zeros();
 /// Number of facts about B, which come next.
 const ABOUT_B: u32 = RESET.trailing_zeros() - ABOUT_A;
 
-/// A set of rules, bit n is the rule with index n.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules(u32);
-
-impl Rules {
-    const NONE: Self = Self(0);
-
-    /// The union of both sets.
-    #[inline]
-    #[must_use]
-    pub const fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// The rules in both sets.
-    #[inline]
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// The set as bits.
-    #[inline]
-    pub const fn bits(self) -> u32 {
-        self.0
-    }
-
-    /// Whether the sets have a common rule.
-    #[inline]
-    pub const fn has(self, others: Self) -> bool {
-        self.0 & others.0 != 0
-    }
-
-    /// Converts a set of the harness.
-    #[inline]
-    pub const fn of_set(set: RuleSet) -> Self {
-        Self(set.bits() as u32)
-    }
-
-    /// Converts to a set of the harness.
-    #[inline]
-    pub const fn set(self) -> RuleSet {
-        RuleSet::of_bits(self.0 as u128)
-    }
-}
-
 /// When a rule fires: all facts of `on`, none of `off`, a rule of `any_of` unless that is empty,
 /// and no rule of `unless`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guard {
     on: Facts,
     off: Facts,
-    any_of: Rules,
-    unless: Rules,
+    any_of: RuleSet,
+    unless: RuleSet,
     /// Rules that determine facts which this guard tests.
-    after: Rules,
+    after: RuleSet,
 }
 
 /// A guard for facts. In reset only the rules of reset fire.
 const fn on(facts: Facts) -> Guard {
     let off = RESET & !facts;
-    Guard { on: facts, off, any_of: Rules::NONE, unless: Rules::NONE, after: Rules::NONE }
+    Guard { on: facts, off, any_of: RuleSet::EMPTY, unless: RuleSet::EMPTY, after: RuleSet::EMPTY }
 }
 
 impl Guard {
@@ -122,69 +76,47 @@ impl Guard {
         Self { off: self.off | facts, ..self }
     }
 
-    const fn any_of(self, any_of: Rules) -> Self {
+    const fn any_of(self, any_of: RuleSet) -> Self {
         Self { any_of, ..self }
     }
 
-    const fn unless(self, unless: Rules) -> Self {
+    const fn unless(self, unless: RuleSet) -> Self {
         Self { unless, ..self }
     }
 
-    const fn after(self, after: Rules) -> Self {
+    const fn after(self, after: RuleSet) -> Self {
         Self { after, ..self }
     }
 
     /// The facts that must and must not hold, and the rules of which one must and none may fire.
-    pub const fn parts(&self) -> (Facts, Facts, Rules, Rules) {
+    pub const fn parts(&self) -> (Facts, Facts, RuleSet, RuleSet) {
         (self.on, self.off, self.any_of, self.unless)
     }
 
     /// Whether the guard holds, given the rules that fire among those it tests.
-    const fn holds(&self, facts: Facts, fired: Rules) -> bool {
+    const fn holds(&self, facts: Facts, fired: RuleSet) -> bool {
         facts & (self.on | self.off) == self.on
-            && (self.any_of.0 == 0 || fired.has(self.any_of))
+            && (self.any_of.bits() == 0 || fired.has(self.any_of))
             && !fired.has(self.unless)
     }
 
     /// The rules that must be evaluated before.
-    const fn needs(&self) -> u32 {
-        self.any_of.0 | self.unless.0 | self.after.0
+    const fn needs(&self) -> u128 {
+        self.any_of.with(self.unless).with(self.after).bits()
     }
 }
 
-/// A rule of the specification.
+/// When a rule fires, and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// The name used in reports, as in `A12`.
-    pub name: &'static str,
     /// When the rule fires.
     pub guard: Guard,
-    /// The meaning of the rule.
-    pub meaning: &'static str,
     /// The source, as in that column of the specification.
     pub source: &'static str,
 }
 
-macro_rules! rules {
-    ($( $name:ident: $guard:expr, $meaning:literal, $source:literal; )*) => {
-        #[derive(Clone, Copy)]
-        enum Index { $( $name, )* }
-
-        $(
-            #[doc = $meaning]
-            pub const $name: Rules = Rules(1 << Index::$name as usize);
-        )*
-
-        /// Every rule, in the order of the indices.
-        pub const ENTRIES: [Entry; [$( Index::$name, )*].len()] = [
-            $( Entry {
-                name: stringify!($name),
-                guard: $guard,
-                meaning: $meaning,
-                source: $source,
-            }, )*
-        ];
-    };
+const fn entry(guard: Guard, source: &'static str) -> Entry {
+    Entry { guard, source }
 }
 
 /// A DLLP arrives undamaged.
@@ -192,80 +124,68 @@ const GOOD_DLLP: Facts = DLLP | DLLP_CRC_OK;
 /// A TLP arrives undamaged.
 const GOOD_TLP: Facts = TLP | TLP_CRC_OK;
 /// Rules after which the replay restarts.
-pub const REWIND: Rules = A4.or(A5).or(A9);
+pub const REWIND: RuleSet = A4.with(A5).with(A9);
 /// Rules for DLLPs that answer a TLP.
-pub const ANSWERED: Rules = A3.or(A4).or(A5);
+pub const ANSWERED: RuleSet = A3.with(A4).with(A5);
 /// Rules after which a Nak is due.
-pub const NAK_DUE: Rules = B4.or(B5);
+pub const NAK_DUE: RuleSet = B4.with(B5);
 /// Rules after which a DLLP is due.
-pub const DUE: Rules = NAK_DUE.or(B7);
+pub const DUE: RuleSet = NAK_DUE.with(B7);
 
-rules! {
-    A1: on(TLP_VALID | TLP_READY),
-        "A takes a new TLP into the replay buffer", "given";
-    A2: on(OFFER | LINK_READY),
-        "the link takes A's TLP", "given; S3 1.1";
-    A3: on(GOOD_DLLP | IN_RANGE | PROGRESS).off(DLLP_NAK),
-        "Ack with progress: frees entries, timer and REPLAY_NUM to 0", "S3 1.5, 2.3, 4.3";
-    A4: on(GOOD_DLLP | IN_RANGE | PROGRESS | DLLP_NAK),
-        "Nak with progress: frees entries and sends again from n + 1, REPLAY_NUM + 1",
-        "S3 3.5, 3.6 and the note between them";
-    A5: on(GOOD_DLLP | DLLP_NAK).off(PROGRESS),
-        "Nak without progress: sends again from n + 1, REPLAY_NUM + 1", "given; S3 4.5";
-    A6: on(GOOD_DLLP).off(PROGRESS | DLLP_NAK),
-        "Ack of nothing new: ignored", "given";
-    A7: on(GOOD_DLLP).off(IN_RANGE),
-        "DLLP out of range: dl_error, else ignored", "given [D]";
-    A8: on(DLLP).off(DLLP_CRC_OK),
-        "damaged DLLP: ignored", "S3 5.4";
-    A9: on(UNACKNOWLEDGED | REPLAY_DUE).unless(ANSWERED),
-        "REPLAY_TIMER expires: everything is sent again, REPLAY_NUM + 1", "S3 5.6, 5.7";
-    A10: on(LAST_REPLAY).any_of(REWIND),
-        "REPLAY_NUM rolls over: retrain", "given [D]";
-    A11: on(FULL).after(A1.or(A3).or(A4)),
-        "the replay buffer is full: not ready", "given";
-    A12: on(TO_SEND).unless(A13.or(A14).or(REWIND)),
-        "the next TLP is offered to the link", "given, timing [D]";
-    A13: on(OFFER).off(LINK_READY),
-        "the offer waits and stays stable", "[D]";
-    A14: on(OVERTAKEN).any_of(A3),
-        "Ack overtakes a replay: the freed entries are not sent", "[D]";
-    A15: on(UNACKNOWLEDGED).unless(ANSWERED.or(A9)),
-        "REPLAY_TIMER counts", "given";
-    A16: on(0).off(UNACKNOWLEDGED),
-        "REPLAY_TIMER rests, nothing is unacknowledged", "given";
-    A17: on(RESET),
-        "reset of A", "given";
-    B1: on(GOOD_TLP | NEXT),
-        "wanted TLP: delivered, the Ack timer starts if stopped", "S3 1.2, 1.6, 3.7, 5.9";
-    B2: on(GOOD_TLP | NAK_OUT).off(NEXT | AHEAD | F0_ON),
-        "duplicate while a Nak is out: dropped without an answer", "S3 5.8";
-    B3: on(GOOD_TLP).off(NEXT | AHEAD | NAK_OUT),
-        "duplicate: dropped, the Ack timer starts if stopped", "given [D]";
-    B4: on(TLP).off(TLP_CRC_OK | NAK_OUT),
-        "bad CRC: dropped, Nak", "S3 3.3, 5.3";
-    B5: on(GOOD_TLP | AHEAD).off(NAK_OUT),
-        "a TLP was lost: the one ahead is dropped, Nak", "S3 4.4";
-    B6: on(UNUSABLE | NAK_OUT),
-        "bad or ahead while a Nak is out: dropped without an answer", "S3 3.4, 5.5";
-    B7: on(TIMER_ON | ACK_DUE).unless(NAK_DUE),
-        "the Ack timer expires: Ack", "S3 1.4, 2.2";
-    B8: on(ANSWER_WAITS).off(ANSWER_NAK).any_of(B7),
-        "a newer Ack replaces the pending one", "given [D]";
-    B9: on(ANSWER_WAITS).off(ANSWER_NAK).any_of(NAK_DUE),
-        "a Nak replaces the pending Ack", "given [D]; S3 3.3";
-    B10: on(ANSWER_WAITS | ANSWER_NAK).any_of(DUE),
-        "the pending Nak stays, the due DLLP is dropped", "given [D]";
-    B11: on(ANSWER).off(ANSWER_WAITS),
-        "the link takes B's DLLP", "given";
-    B12: on(0).off(ANSWER_WAITS).any_of(DUE),
-        "a DLLP is put out", "given";
-    B13: on(TIMER_ON).unless(DUE),
-        "the Ack timer counts", "S3 1.3";
-    B14: on(RESET),
-        "reset of B", "given";
-    F0: on(GOOD_TLP | NAK_OUT | F0_ON).off(NEXT | AHEAD),
-        "duplicate while a Nak is out: dropped, the Ack timer starts if stopped", "section 10";
+cosim_core::rules! {
+    /// Every rule of the specification.
+    pub const ENTRIES: [Entry];
+    A1: "A takes a new TLP into the replay buffer", entry(on(TLP_VALID | TLP_READY), "given");
+    A2: "the link takes A's TLP", entry(on(OFFER | LINK_READY), "given; S3 1.1");
+    A3: "Ack with progress: frees entries, timer and REPLAY_NUM to 0",
+        entry(on(GOOD_DLLP | IN_RANGE | PROGRESS).off(DLLP_NAK), "S3 1.5, 2.3, 4.3");
+    A4: "Nak with progress: frees entries and sends again from n + 1, REPLAY_NUM + 1",
+        entry(
+            on(GOOD_DLLP | IN_RANGE | PROGRESS | DLLP_NAK),
+            "S3 3.5, 3.6 and the note between them",
+        );
+    A5: "Nak without progress: sends again from n + 1, REPLAY_NUM + 1",
+        entry(on(GOOD_DLLP | DLLP_NAK).off(PROGRESS), "given; S3 4.5");
+    A6: "Ack of nothing new: ignored", entry(on(GOOD_DLLP).off(PROGRESS | DLLP_NAK), "given");
+    A7: "DLLP out of range: dl_error, else ignored",
+        entry(on(GOOD_DLLP).off(IN_RANGE), "given [D]");
+    A8: "damaged DLLP: ignored", entry(on(DLLP).off(DLLP_CRC_OK), "S3 5.4");
+    A9: "REPLAY_TIMER expires: everything is sent again, REPLAY_NUM + 1",
+        entry(on(UNACKNOWLEDGED | REPLAY_DUE).unless(ANSWERED), "S3 5.6, 5.7");
+    A10: "REPLAY_NUM rolls over: retrain", entry(on(LAST_REPLAY).any_of(REWIND), "given [D]");
+    A11: "the replay buffer is full: not ready", entry(on(FULL).after(A1.with(A3).with(A4)), "given");
+    A12: "the next TLP is offered to the link",
+        entry(on(TO_SEND).unless(A13.with(A14).with(REWIND)), "given, timing [D]");
+    A13: "the offer waits and stays stable", entry(on(OFFER).off(LINK_READY), "[D]");
+    A14: "Ack overtakes a replay: the freed entries are not sent",
+        entry(on(OVERTAKEN).any_of(A3), "[D]");
+    A15: "REPLAY_TIMER counts", entry(on(UNACKNOWLEDGED).unless(ANSWERED.with(A9)), "given");
+    A16: "REPLAY_TIMER rests, nothing is unacknowledged", entry(on(0).off(UNACKNOWLEDGED), "given");
+    A17: "reset of A", entry(on(RESET), "given");
+    B1: "wanted TLP: delivered, the Ack timer starts if stopped",
+        entry(on(GOOD_TLP | NEXT), "S3 1.2, 1.6, 3.7, 5.9");
+    B2: "duplicate while a Nak is out: dropped without an answer",
+        entry(on(GOOD_TLP | NAK_OUT).off(NEXT | AHEAD | F0_ON), "S3 5.8");
+    B3: "duplicate: dropped, the Ack timer starts if stopped",
+        entry(on(GOOD_TLP).off(NEXT | AHEAD | NAK_OUT), "given [D]");
+    B4: "bad CRC: dropped, Nak", entry(on(TLP).off(TLP_CRC_OK | NAK_OUT), "S3 3.3, 5.3");
+    B5: "a TLP was lost: the one ahead is dropped, Nak",
+        entry(on(GOOD_TLP | AHEAD).off(NAK_OUT), "S3 4.4");
+    B6: "bad or ahead while a Nak is out: dropped without an answer",
+        entry(on(UNUSABLE | NAK_OUT), "S3 3.4, 5.5");
+    B7: "the Ack timer expires: Ack", entry(on(TIMER_ON | ACK_DUE).unless(NAK_DUE), "S3 1.4, 2.2");
+    B8: "a newer Ack replaces the pending one",
+        entry(on(ANSWER_WAITS).off(ANSWER_NAK).any_of(B7), "given [D]");
+    B9: "a Nak replaces the pending Ack",
+        entry(on(ANSWER_WAITS).off(ANSWER_NAK).any_of(NAK_DUE), "given [D]; S3 3.3");
+    B10: "the pending Nak stays, the due DLLP is dropped",
+        entry(on(ANSWER_WAITS | ANSWER_NAK).any_of(DUE), "given [D]");
+    B11: "the link takes B's DLLP", entry(on(ANSWER).off(ANSWER_WAITS), "given");
+    B12: "a DLLP is put out", entry(on(0).off(ANSWER_WAITS).any_of(DUE), "given");
+    B13: "the Ack timer counts", entry(on(TIMER_ON).unless(DUE), "S3 1.3");
+    B14: "reset of B", entry(on(RESET), "given");
+    F0: "duplicate while a Nak is out: dropped, the Ack timer starts if stopped",
+        entry(on(GOOD_TLP | NAK_OUT | F0_ON).off(NEXT | AHEAD), "section 10");
 }
 
 /// The evaluation order: each rule comes after those that it tests.
@@ -289,31 +209,19 @@ const ORDER: [usize; ENTRIES.len()] = {
 };
 
 /// The rules that fire.
-pub fn fires(facts: Facts) -> Rules {
+pub fn fires(facts: Facts) -> RuleSet {
     let in_order = ORDER.into_iter();
-    Rules(in_order.fold(0, |fired, index| {
-        let holds = ENTRIES[index].guard.holds(facts, Rules(fired));
-        fired | u32::from(holds) << index
-    }))
+    in_order.fold(RuleSet::EMPTY, |fired, index| {
+        fired.with(RuleSet::one(index).only_if(ENTRIES[index].guard.holds(facts, fired)))
+    })
 }
 
-/// The rules for the harness.
-pub const RULES: [Rule; ENTRIES.len()] = {
-    let mut rules = [Rule { name: "", meaning: "" }; ENTRIES.len()];
-    let mut index = 0;
-    while index < ENTRIES.len() {
-        rules[index] = Rule { name: ENTRIES[index].name, meaning: ENTRIES[index].meaning };
-        index += 1;
-    }
-    rules
-};
-
 /// The values of an axis of rules.
-pub const fn values<const COUNT: usize>(rules: [Rules; COUNT]) -> [Value; COUNT] {
+pub const fn values<const COUNT: usize>(rules: [RuleSet; COUNT]) -> [Value; COUNT] {
     let mut values = [Value { name: "", meaning: "" }; COUNT];
     let mut place = 0;
     while place < COUNT {
-        let Rule { name, meaning } = RULES[rules[place].0.trailing_zeros() as usize];
+        let Rule { name, meaning } = RULES[rules[place].bits().trailing_zeros() as usize];
         values[place] = Value { name, meaning };
         place += 1;
     }
@@ -322,7 +230,7 @@ pub const fn values<const COUNT: usize>(rules: [Rules; COUNT]) -> [Value; COUNT]
 
 /// Why a rule is unreachable under a mask of fixes; `None` if it is reachable.
 pub fn unreachable(index: usize, mask: u8) -> Option<String> {
-    match (ENTRIES[index].name, mask & fix(0) != 0) {
+    match (RULES[index].name, mask & fix(0) != 0) {
         ("B2", true) => Some("replaced by F0".to_owned()),
         ("F0", false) => Some("needs F0".to_owned()),
         _ => None,
@@ -333,12 +241,13 @@ pub fn unreachable(index: usize, mask: u8) -> Option<String> {
 mod tests {
     use super::*;
     use crate::blocks::{dll::Dll, testing};
+    use std::collections::BTreeSet;
 
     #[test]
     fn the_table_has_every_rule_of_the_specification_with_its_source() {
         testing::rules_are_those_of_the_specification::<Dll>("ABF", &[]);
-        for entry in ENTRIES {
-            let name = format!("**{}**", entry.name);
+        for (rule, entry) in RULES.iter().zip(ENTRIES) {
+            let name = format!("**{}**", rule.name);
             let row = testing::rows::<Dll>().find(|row| row[0].starts_with(&name));
             assert_eq!(row.as_ref().and_then(|row| row.last()), Some(&entry.source));
         }
@@ -346,7 +255,7 @@ mod tests {
 
     #[test]
     fn b2_and_f0_exclude_each_other() {
-        let reason = |rule: Rules, mask| unreachable(rule.set().iter().next().unwrap(), mask);
+        let reason = |rule: RuleSet, mask| unreachable(rule.iter().next().unwrap(), mask);
         assert_eq!(reason(B2, 0x00), None);
         assert_eq!(reason(B2, 0xff).as_deref(), Some("replaced by F0"));
         assert_eq!(reason(F0, 0xfe).as_deref(), Some("needs F0"));
@@ -355,8 +264,8 @@ mod tests {
     }
 
     /// The rules of a set, one by one.
-    fn each(rules: Rules) -> impl Iterator<Item = Rules> {
-        rules.set().iter().map(|index| Rules(1 << index))
+    fn each(rules: RuleSet) -> impl Iterator<Item = RuleSet> {
+        rules.iter().map(RuleSet::one)
     }
 
     /// Facts about one device in every combination, those of the other false.
@@ -374,7 +283,7 @@ mod tests {
             if facts & (IN_RANGE | PROGRESS) == 0 {
                 continue;
             }
-            let about_dllps = A3.or(A4).or(A5).or(A6).or(A7).or(A8);
+            let about_dllps = A3.with(A4).with(A5).with(A6).with(A7).with(A8);
             let count = each(fires(facts)).filter(|rule| about_dllps.has(*rule)).count();
             assert_eq!(count, usize::from(facts & DLLP != 0), "{facts:#b}");
         }
@@ -389,7 +298,7 @@ mod tests {
             let is_bad = facts & TLP != 0 && facts & TLP_CRC_OK == 0;
             let is_ahead = facts & GOOD_TLP == GOOD_TLP && facts & AHEAD != 0;
             let facts = facts | if is_bad || is_ahead { UNUSABLE } else { 0 };
-            let about_tlps = B1.or(B2).or(B3).or(B4).or(B5).or(B6).or(F0);
+            let about_tlps = B1.with(B2).with(B3).with(B4).with(B5).with(B6).with(F0);
             let count = each(fires(facts)).filter(|rule| about_tlps.has(*rule)).count();
             assert_eq!(count, usize::from(facts & TLP != 0), "{facts:#b}");
         }
@@ -423,7 +332,7 @@ mod tests {
     #[test]
     fn in_reset_nothing_fires_but_the_rules_of_reset() {
         for others in [0, !RESET] {
-            assert_eq!(fires(RESET | others), A17.or(B14));
+            assert_eq!(fires(RESET | others), A17.with(B14));
         }
     }
 
@@ -432,7 +341,7 @@ mod tests {
         let place = |rule: Index| ORDER.iter().position(|index| *index == rule as usize);
         assert!(place(Index::A3) < place(Index::A9), "it looks at A3, A4 and A5");
         assert!(place(Index::A9) < place(Index::A12));
-        let ordered = ORDER.iter().fold(0, |all, index| all | 1_u32 << index);
-        assert_eq!(ordered, u32::MAX, "32 rules, none left out");
+        let ordered: BTreeSet<usize> = ORDER.into_iter().collect();
+        assert_eq!(ordered.len(), 32, "32 rules, none left out");
     }
 }

@@ -109,22 +109,21 @@ impl Payloads {
     }
 }
 
-cosim_core::counters! {
-    /// Counters for the report.
-    struct Counts of Scoreboard.counts {
-        sent: "TLPs sent",
-        sent_again: "TLPs sent again",
-        tlps_damaged: "TLPs arrived damaged",
-        dropped: "TLPs dropped",
-        lost_to_resets: "TLPs lost to resets",
-        acks: "Acks",
-        naks: "Naks",
-        dllps_damaged: "DLLPs arrived damaged",
-        timeouts: "timeouts",
-        retrains: "retrains",
-        out_of_range: "DLLPs out of range",
-        stalled: "cases stalled by S3 5.8",
-    }
+/// Counters for the report.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    sent: u64,
+    sent_again: u64,
+    tlps_damaged: u64,
+    dropped: u64,
+    lost_to_resets: u64,
+    acks: u64,
+    naks: u64,
+    dllps_damaged: u64,
+    timeouts: u64,
+    retrains: u64,
+    out_of_range: u64,
+    stalled: u64,
 }
 
 /// The TLP number from `low` on that has this sequence number.
@@ -258,7 +257,20 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        Counts::all()
+        vec![
+            Counter::sum("TLPs sent", |board| board.counts.sent),
+            Counter::sum("TLPs sent again", |board| board.counts.sent_again),
+            Counter::sum("TLPs arrived damaged", |board| board.counts.tlps_damaged),
+            Counter::sum("TLPs dropped", |board| board.counts.dropped),
+            Counter::sum("TLPs lost to resets", |board| board.counts.lost_to_resets),
+            Counter::sum("Acks", |board| board.counts.acks),
+            Counter::sum("Naks", |board| board.counts.naks),
+            Counter::sum("DLLPs arrived damaged", |board| board.counts.dllps_damaged),
+            Counter::sum("timeouts", |board| board.counts.timeouts),
+            Counter::sum("retrains", |board| board.counts.retrains),
+            Counter::sum("DLLPs out of range", |board| board.counts.out_of_range),
+            Counter::sum("cases stalled by S3 5.8", |board| board.counts.stalled),
+        ]
     }
 }
 

@@ -13,8 +13,8 @@ const STATE: Axis = Axis::new("state", State::VALUES);
 /// The number of a QP, by its place among all.
 const QPN: Axis = Axis::new("QP", CORNERS);
 
-cosim_core::axes! {
-    NEXT = "next" {
+cosim_core::coverage! {
+    axis NEXT = "next" {
         "RESET": "Modify QP to RESET",
         "INIT": "Modify QP to INIT",
         "RTR": "Modify QP to RTR",
@@ -24,74 +24,72 @@ cosim_core::axes! {
         "ERR": "Modify QP to ERR",
         "destroy": "Destroy QP",
     }
-    ANSWER = "answer" {
+    axis ANSWER = "answer" {
         "done": "the command is executed",
         "illegal": "there is no such transition",
         "not permitted": "notification is asked for where it is not permitted",
     }
-    KIND = "event" {
+    axis KIND = "event" {
         "first packet": "the first request packet has arrived",
         "drained": "the send queue has drained",
         "send error": "a send has completed with an error",
         "fatal": "a fatal error",
     }
-    SERVICE = "service" {
+    axis SERVICE = "service" {
         "reliable": "RC, RD or XRC: connected, with acknowledgements",
         "UC": "connected, without acknowledgements",
         "UD": "UD, CNP and the reserved codes: neither",
     }
-    OWED = "notification" {
+    axis OWED = "notification" {
         "none": "no drain event is owed",
         "owed": "a drain event is owed to software",
     }
-    ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
-    WQE = "WQE" {
+    axis ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
+    axis WQE = "WQE" {
         "no WQE": "it takes no WQE", "WQE": "it is the packet of its message that takes the WQE",
     }
-    LEVEL = "events" {
+    axis LEVEL = "events" {
         "0": "the queue is empty", "1": "1 event", "2": "2 events", "3": "3 events",
         "4": "4 events", "5": "5 events", "6": "6 events", "7": "7 events", "8": "8 events",
         "9": "9 events", "10": "10 events", "11": "11 events", "12": "12 events",
         "13": "13 events", "14": "14 events", "15": "one less than full", "16": "the queue is full",
     }
-    MOVE = "move" {
+    axis MOVE = "move" {
         "in": "an event goes in, none leaves",
         "out": "an event leaves, none goes in",
         "both": "one leaves and one goes in at the same edge",
     }
-    HELD = "at a full queue" {
+    axis HELD = "at a full queue" {
         "command": "a command waits",
         "event": "an event that needs an entry waits",
         "both": "a command and an event wait",
         "other event": "an event that needs no entry is taken",
     }
-    OFFER = "offer" { "command": "Modify QP", "event": "an event of hardware" }
-    WAITS = "in the next cycle" {
+    axis OFFER = "offer" { "command": "Modify QP", "event": "an event of hardware" }
+    axis WAITS = "in the next cycle" {
         "unchanged": "it is on offer as before", "changed": "another one is on offer",
         "withdrawn": "nothing is on offer",
     }
-    SINCE = "query" {
+    axis SINCE = "query" {
         "settled": "the QP's state has been the same for at least a cycle",
         "by command": "a command for the QP was taken at the edge before",
         "by event": "an event of the QP was taken at the edge before",
         "by both": "a command and an event for the QP were taken at the edge before",
     }
-    CHANNEL = "channel" {
+    axis CHANNEL = "channel" {
         "command": "a command is taken", "event": "an event of hardware is taken",
         "packet": "a request packet", "query": "a query, at an edge with a command, an event or a packet",
         "event to software": "E2",
     }
-    LOST = "lost" {
+    axis LOST = "lost" {
         "nothing": "no answer and no event is on its way",
         "answer": "an answer is shown in the cycle of the reset",
         "events": "some events are in the queue, no answer is shown",
         "answer and events": "an answer is shown, and some events are in the queue",
         "full queue": "the queue is full",
     }
-}
 
-cosim_core::covergroups! {
-    GROUPS;
+    groups GROUPS;
     MODIFY = "modify": "commands taken: state after an event at the same edge, state asked for, answer"
         [STATE, NEXT, ANSWER]
         unless no_such_answer;

@@ -41,7 +41,7 @@ cosim_core::rules! {
     R1: "reset";
 }
 
-cosim_core::states! {
+cosim_core::rules! {
     /// The state of a QP, by its code.
     pub enum State {
         Reset = "RESET": "nothing is set up",
@@ -316,16 +316,26 @@ pub fn permits(state: State) -> [bool; 4] {
 /// The number of cases: the highest ones have no state.
 const CASES: usize = 128;
 
-/// The index of the row of each case, and that of hardware events by kind.
+/// The index of the row of each case, and that of hardware events by kind. It compiles only if
+/// exactly one row applies to each case.
 macro_rules! row_of_case {
-    ($rows:ident, |$row:ident| $is_selected:expr) => {
-        cosim_core::case_table!(
-            $rows,
-            CASES,
-            |$row, case| $is_selected && $row.cases >> case & 1 == 1,
-            if EVERY >> case & 1 == 1
-        )
-    };
+    ($rows:ident, |$row:ident| $is_selected:expr) => {{
+        let (mut row_of, mut case) = ([0; CASES], 0);
+        while case < CASES {
+            let (mut found, mut index) = (0, 0);
+            while index < $rows.len() {
+                let $row = &$rows[index];
+                if $is_selected && $row.cases >> case & 1 == 1 {
+                    row_of[case] = index as u8;
+                    found += 1;
+                }
+                index += 1;
+            }
+            assert!(found == (EVERY >> case & 1), "exactly one row applies to each case");
+            case += 1;
+        }
+        row_of
+    }};
 }
 
 static TRANSITION_OF: [u8; CASES] = row_of_case!(TRANSITIONS, |row| true);

@@ -1,7 +1,7 @@
 //! The traffic of `qp`, as vectors store it.
 
-use super::rtl::Inputs;
-use cosim_core::harness::{self, Reset, TrafficError, check_resets};
+use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs};
+use cosim_core::harness::{self, IdleBits, Reset, TrafficError, check_resets};
 use cosim_core::value::Uint;
 
 cosim_core::traffic! {
@@ -39,39 +39,82 @@ cosim_core::traffic! {
         /// A reset after the step began.
         reset: Option<Reset> = default,
     }
-}
-
-cosim_core::items! {
-    pins Inputs { rst, query_qpn, evt_ready };
 
     /// A Modify QP.
-    pub struct Command on cmd_valid {
+    #[derive(Copy)]
+    pub struct Command {
         /// The QP.
-        qpn: cmd_qpn[8],
+        qpn: Uint<8>,
         /// Requested state: 0 RESET, 1 INIT, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 ERR, 7 Destroy QP.
-        next: cmd_next[3] of 1,
+        next: Uint<3>,
         /// Service type.
-        service: cmd_service[3] of 1 = default,
+        service: Uint<3> = default,
         /// 1: with the parameter of Table 12-5.
-        notify: cmd_notify[1] of 1 = default,
+        notify: Uint<1> = default,
     }
 
     /// A hardware event.
-    pub struct Event on hw_valid {
+    #[derive(Copy)]
+    pub struct Event {
         /// The QP.
-        qpn: hw_qpn[8],
+        qpn: Uint<8>,
         /// 0 first request packet, 1 send queue drained, 2 send completion error, 3 fatal error.
-        kind: hw_kind[2] of 1,
+        kind: Uint<2>,
     }
 
     /// A request packet.
-    pub struct Packet on msg_valid {
+    #[derive(Copy)]
+    pub struct Packet {
         /// The target QP.
-        qpn: msg_qpn[8],
+        qpn: Uint<8>,
         /// 1: it uses the RQ WQE of its message.
-        consumes_wqe: msg_consumes_wqe[1] of 1 = default,
+        consumes_wqe: Uint<1> = default,
         /// 1: it cannot be executed.
-        error: msg_error[1] of 1 = default,
+        error: Uint<1> = default,
+    }
+}
+
+impl Command {
+    /// Drives an offer and its payload, or idle pins.
+    #[inline]
+    pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
+        let noise = Self {
+            qpn: idle.take(0),
+            next: idle.take(1),
+            service: idle.take(1),
+            notify: idle.take(1),
+        };
+        let Self { qpn, next, service, notify } = offer.unwrap_or(noise);
+        pins.cmd_valid = Bits1::from(offer.is_some());
+        pins.cmd_qpn = Bits8::new(qpn.get());
+        pins.cmd_next = Bits3::new(next.get());
+        pins.cmd_service = Bits3::new(service.get());
+        pins.cmd_notify = Bits1::new(notify.get());
+    }
+}
+
+impl Event {
+    /// Drives an offer and its payload, or idle pins.
+    #[inline]
+    pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
+        let noise = Self { qpn: idle.take(0), kind: idle.take(1) };
+        let Self { qpn, kind } = offer.unwrap_or(noise);
+        pins.hw_valid = Bits1::from(offer.is_some());
+        pins.hw_qpn = Bits8::new(qpn.get());
+        pins.hw_kind = Bits2::new(kind.get());
+    }
+}
+
+impl Packet {
+    /// Drives an offer and its payload, or idle pins.
+    #[inline]
+    pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
+        let noise = Self { qpn: idle.take(0), consumes_wqe: idle.take(1), error: idle.take(1) };
+        let Self { qpn, consumes_wqe, error } = offer.unwrap_or(noise);
+        pins.msg_valid = Bits1::from(offer.is_some());
+        pins.msg_qpn = Bits8::new(qpn.get());
+        pins.msg_consumes_wqe = Bits1::new(consumes_wqe.get());
+        pins.msg_error = Bits1::new(error.get());
     }
 }
 

@@ -70,7 +70,7 @@ pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
     Some(reason.to_owned())
 }
 
-cosim_core::states! {
+cosim_core::rules! {
     /// A state of the block.
     pub enum State {
         AwaitCp = "AWAIT_CP": "no message is open",

@@ -1,7 +1,9 @@
 //! Scenarios: named weights for the generator.
 
+use super::rtl::Inputs;
+use super::stimulus::Traffic;
 use super::{Recv, chaos, generator};
-use cosim_core::harness::{Percent, Span};
+use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span, raw_pins};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -59,9 +61,22 @@ weights! {
     }
 }
 
-cosim_core::generated! {
-    Weights of Recv;
-    scenarios "scenarios.toml";
-    traffic generator::traffic;
-    raw chaos::cycles;
+impl harness::Weights<Recv> for Weights {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        harness::scenarios_from(include_str!("scenarios.toml"))
+    }
+
+    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        generator::traffic(self, parameters, packets, rng)
+    }
+
+    fn raw_pins(
+        &self,
+        parameters: &Parameters,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Option<Vec<Inputs>> {
+        let cycles = raw_pins::count::<Inputs>(self.raw_cycles_per_packet, packets);
+        (cycles > 0).then(|| chaos::cycles(cycles, parameters, rng))
+    }
 }

@@ -95,20 +95,19 @@ struct ExpectedActions {
     error: bool,
 }
 
-cosim_core::counters! {
-    /// Counters for the report.
-    struct Counts of Scoreboard<'a>.counts {
-        copied: "unexpected messages copied",
-        kept: "unexpected messages kept",
-        posted: "packets copied to their place",
-        finished: "posted messages finished",
-        controls: "control packets",
-        errors: "protocol errors",
-        credits: "credits taken",
-        most_credits: max "largest credit on offer",
-        refused: "refills refused for the credit",
-        empty: "cycles the ring was empty",
-    }
+/// Counters for the report.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    copied: u64,
+    kept: u64,
+    posted: u64,
+    finished: u64,
+    controls: u64,
+    errors: u64,
+    credits: u64,
+    most_credits: u64,
+    refused: u64,
+    empty: u64,
 }
 
 /// The scoreboard of one case.
@@ -576,7 +575,18 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        Counts::all()
+        vec![
+            Counter::sum("unexpected messages copied", |board| board.counts.copied),
+            Counter::sum("unexpected messages kept", |board| board.counts.kept),
+            Counter::sum("packets copied to their place", |board| board.counts.posted),
+            Counter::sum("posted messages finished", |board| board.counts.finished),
+            Counter::sum("control packets", |board| board.counts.controls),
+            Counter::sum("protocol errors", |board| board.counts.errors),
+            Counter::sum("credits taken", |board| board.counts.credits),
+            Counter::max("largest credit on offer", |board| board.counts.most_credits),
+            Counter::sum("refills refused for the credit", |board| board.counts.refused),
+            Counter::sum("cycles the ring was empty", |board| board.counts.empty),
+        ]
     }
 }
 

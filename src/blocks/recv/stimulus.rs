@@ -1,7 +1,6 @@
 //! The traffic of `recv`, as vectors store it.
 
 use super::kind_name;
-use super::rtl::Inputs;
 use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
 
@@ -77,34 +76,6 @@ cosim_core::traffic! {
         kind: Uint<3>,
         /// 1: it is marked as the last packet of its message.
         last: Uint<1> = default,
-    }
-}
-
-cosim_core::items! {
-    pins Inputs {
-        rst, match_rsp, match_found, posted_done, pool_free, credit_ready, temp_alloc_ok
-    };
-
-    /// A packet on offer.
-    pub struct Offer on pkt_valid {
-        /// Its kind.
-        kind: pkt_kind[3],
-        /// Its handle.
-        id: pkt_id[8],
-        /// Its bytes.
-        len: pkt_len[16],
-        /// The bytes of its message.
-        msg_len: pkt_msg_len[32] of 1,
-        /// Whether it is the last packet of its message.
-        last: pkt_last[1],
-    }
-}
-
-impl Offer {
-    /// Whether it is a DP.
-    #[inline]
-    pub fn is_dp(&self) -> bool {
-        self.kind.get() == DP
     }
 }
 

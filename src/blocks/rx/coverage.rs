@@ -18,30 +18,30 @@ const STATE: Axis = Axis::new("QP", State::VALUES);
 /// A number by its place in the range of its field.
 const NUMBER: Axis = Axis::new("number", CORNERS);
 
-cosim_core::axes! {
-    DESCRIPTOR = "descriptor" {
+cosim_core::coverage! {
+    axis DESCRIPTOR = "descriptor" {
         "request": "a request packet", "flow": "a message packet: flow", "rndv_rts": "rndv_rts",
         "rndv_cts": "rndv_cts", "short": "short", "eager": "an eager CP",
         "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
         "kind 7": "a code without meaning",
     }
-    USED = "credits used" {
+    axis USED = "credits used" {
         "0": "none", "1 to 14": "some", "15": "all but one", "16": "all",
     }
-    CREDIT = "credit" {
+    axis CREDIT = "credit" {
         "taken": "CR1: one more is used", "passed on": "CR2: one is used and one comes back",
         "back": "CR3: one comes back", "waited for": "CR5: a descriptor waits",
     }
-    LEVEL = "entries" { "0": "none", "1 to 14": "some", "15": "all but one", "16": "all" }
-    MOVE = "move" { "in": "FI1", "out": "FI3", "both": "FI1 and FI3" }
-    FOUND = "FIFO" { "empty": "it is the head at once", "others": "others stand before it" }
-    WAIT = "cycles" { "0": "none", "1": "one", "2 to 7": "two to seven", "8 or more": "8 or more" }
-    ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
-    WQE = "WQE" { "no WQE": "it takes none", "WQE": "it is the packet of its message that takes it" }
-    FATE = "fate" {
+    axis LEVEL = "entries" { "0": "none", "1 to 14": "some", "15": "all but one", "16": "all" }
+    axis MOVE = "move" { "in": "FI1", "out": "FI3", "both": "FI1 and FI3" }
+    axis FOUND = "FIFO" { "empty": "it is the head at once", "others": "others stand before it" }
+    axis WAIT = "cycles" { "0": "none", "1": "one", "2 to 7": "two to seven", "8 or more": "8 or more" }
+    axis ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
+    axis WQE = "WQE" { "no WQE": "it takes none", "WQE": "it is the packet of its message that takes it" }
+    axis FATE = "fate" {
         "taken": "RQ4: thread2 has it", "refused": "RQ5: a Nak", "dropped": "RQ6",
     }
-    OPCODE = "opcode" {
+    axis OPCODE = "opcode" {
         "SEND_FIRST": "first packet of a SEND", "SEND_MIDDLE": "middle packet of a SEND",
         "SEND_LAST": "last packet of a SEND", "SEND_LAST_WITH_IMM": "the same, with immediate",
         "SEND_ONLY": "SEND of one packet", "SEND_ONLY_WITH_IMM": "the same, with immediate",
@@ -53,42 +53,40 @@ cosim_core::axes! {
         "READ_LAST": "last packet of an RDMA READ request",
         "READ_ONLY": "RDMA READ request of one packet", "others": "what is no request",
     }
-    FIRST = "QP" { "RTR": "EV1: its first packet", "other": "it is past RTR" }
-    TAKER = "recv" {
+    axis FIRST = "QP" { "RTR": "EV1: its first packet", "other": "it is past RTR" }
+    axis TAKER = "recv" {
         "DETERMINE_CP_TYPE": "it takes what it takes for a CP",
         "PROC_UNEXP_DP": "it takes what follows an unexpected CP",
         "RECV_POSTED_DATA": "it takes DPs of a posted message",
     }
-    EVENT = "event" {
+    axis EVENT = "event" {
         "first request": "EV3: a QP's first request packet", "length error": "EV4: of thread2",
         "outside 0": "EV5: the first request packet", "outside 1": "EV5: the send queue has drained",
         "outside 2": "EV5: a send error", "outside 3": "EV5: a fatal error",
     }
-    HELD = "waits" {
+    axis HELD = "waits" {
         "request": "RQ2: a request packet", "event": "EV6: an event from outside",
     }
-    PENDING = "pending" {
+    axis PENDING = "pending" {
         "first request": "the first request packet alone", "length error": "the length error alone",
         "both": "both",
     }
-    TOGETHER = "at one edge" {
+    axis TOGETHER = "at one edge" {
         "leaves, command": "a request packet leaves, and a command for its QP is taken",
         "EV1, event": "EV1, and an event from outside is taken",
         "EV1, event for it": "EV1, and an event from outside for the same QP is taken",
         "EV2, event": "EV2, and an event from outside is taken",
         "command for thread2's QP": "a command is taken for the QP whose packet thread2 has",
     }
-    MESSAGE_FIELD = "field" {
+    axis MESSAGE_FIELD = "field" {
         "handle": "the handle, from the descriptor", "bytes": "len_pkt", "message": "len_msg",
     }
-    FLIGHT = "holds" {
+    axis FLIGHT = "holds" {
         "nothing": "the FIFO is empty and no event is owed", "descriptors": "the FIFO is not empty",
         "event": "an event is owed",
     }
-}
 
-cosim_core::covergroups! {
-    GROUPS;
+    groups GROUPS;
     CREDITS = "credits": "boundary 1: credits used before the edge, change of one credit" [USED, CREDIT]
         unless |at, _| no_such_credit(at[0], at[1]);
     DELIVERIES = "deliveries": "boundary 4: delivery, and the level of the FIFO" [DESCRIPTOR, FOUND];

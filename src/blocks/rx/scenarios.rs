@@ -1,11 +1,13 @@
 //! Scenarios: named weights for the generator. Each inner block has its own weights.
 
+use super::rtl::Inputs;
+use super::stimulus::Traffic;
 use super::{Rx, chaos, generator};
 use crate::blocks::dll::scenarios::Weights as Link;
 use crate::blocks::qp::scenarios::Weights as Software;
 use crate::blocks::recv::scenarios::Weights as Receive;
 use crate::blocks::thread2::scenarios::Weights as Requests;
-use cosim_core::harness::{Percent, Span};
+use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span, raw_pins};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -78,9 +80,22 @@ fn quiet() -> Software {
     }
 }
 
-cosim_core::generated! {
-    Weights of Rx;
-    scenarios "scenarios.toml";
-    traffic generator::traffic;
-    raw chaos::cycles;
+impl harness::Weights<Rx> for Weights {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        harness::scenarios_from(include_str!("scenarios.toml"))
+    }
+
+    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        generator::traffic(self, parameters, packets, rng)
+    }
+
+    fn raw_pins(
+        &self,
+        parameters: &Parameters,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Option<Vec<Inputs>> {
+        let cycles = raw_pins::count::<Inputs>(self.raw_cycles_per_packet, packets);
+        (cycles > 0).then(|| chaos::cycles(cycles, parameters, rng))
+    }
 }

@@ -8,7 +8,7 @@ use super::layout::{DataUnit, MrHead};
 use super::rows::{self, Effect, ROWS, State};
 use super::rtl::Inputs;
 use cosim_core::harness::{
-    self, Bins, Covergroup, Document, Edge, Parameters, Place, class, corner_class,
+    self, Bins, Covergroup, Document, Edge, Parameters, Place, RuleSet, class, corner_class,
 };
 use cosim_core::value::Uint;
 use groups::{
@@ -369,15 +369,12 @@ fn count_request(request: usize, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) 
 }
 
 /// The position on the axis of outcomes, if the row ends a packet.
-const fn outcome_of(row: &rows::Row) -> Option<usize> {
-    if !matches!(row.to, State::IDLE_s) {
+const fn outcome_of(row: usize) -> Option<usize> {
+    if !matches!(ROWS[row].to, State::IDLE_s) {
         return None;
     }
-    Some(match row.from {
-        State::JUDGE_s => match row.name.as_bytes() {
-            b"F7" => 1,
-            _ => 0,
-        },
+    Some(match ROWS[row].from {
+        State::JUDGE_s => RuleSet::one(row).has(rows::F7) as usize,
         State::WQE_REQ_s => 2,
         State::MR_FOR_READ_s => 3,
         State::DATA_UNIT_s
@@ -395,7 +392,7 @@ const OUTCOME_OF: [Option<usize>; ROWS.len()] = {
     let mut outcomes = [None; ROWS.len()];
     let mut row = 0;
     while row < ROWS.len() {
-        outcomes[row] = outcome_of(&ROWS[row]);
+        outcomes[row] = outcome_of(row);
         row += 1;
     }
     outcomes
@@ -410,7 +407,7 @@ const IS_WAIT: [bool; ROWS.len()] = {
         let row = &ROWS[index];
         let stays = row.from as u8 == row.to as u8 && matches!(row.effect, Effect::None);
         // These two rows skip a beat.
-        waits[index] = stays && !matches!(row.name.as_bytes(), b"T20" | b"D1");
+        waits[index] = stays && !RuleSet::one(index).has(rows::T20.with(rows::D1));
         index += 1;
     }
     waits

@@ -5,7 +5,7 @@
 
 use super::layout::{self, NextUnit};
 use super::rows::{
-    Effect, Opcodes, ROWS, Row, State, ask, fix, is_acknowledged, is_write_with_imm,
+    Effect, Opcodes, ROWS, RULES, Row, State, ask, fix, is_acknowledged, is_write_with_imm,
     processes_messages,
 };
 use cosim_core::harness::{
@@ -57,7 +57,8 @@ pub fn properties(parameters: &Parameters) -> Properties {
 
 /// What every row says, and that registers stay what they are where no row loads them.
 fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
-    let mut all: Vec<TransitionProperty> = ROWS.iter().map(|row| of_row(row, parameters)).collect();
+    let mut all: Vec<TransitionProperty> =
+        (0..ROWS.len()).map(|row| of_row(row, parameters)).collect();
     let stays = |(name, rule): &(&'static str, &'static str)| {
         let loads = |row: &Row| loaded(row.effect).iter().any(|(register, _)| register == name);
         let rows = (0..).zip(ROWS).filter(|(_, row)| loads(row));
@@ -249,13 +250,14 @@ fn outputs(state: State) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
+fn of_row(index: usize, parameters: &Parameters) -> TransitionProperty {
+    let row = &ROWS[index];
     let mut next = vec![("cur_state", format!("6'd{}", row.to as u8))];
     next.extend(loaded(row.effect));
     // Outputs are not specified for codes that are not states.
     let outputs = if row.from == State::Undefined { Vec::new() } else { outputs(row.from) };
     TransitionProperty {
-        rule: row.name,
+        rule: RULES[index].name,
         one_of: Some("T01 to T46".to_owned()),
         when: guard(row, parameters),
         outputs,

@@ -14,7 +14,7 @@ pub use conditions::{
     fix, is_acknowledged, is_read, is_send, is_write, is_write_with_imm, processes_messages,
 };
 
-cosim_core::states! {
+cosim_core::rules! {
     /// States of the block; the codes are S0's encodings.
     #[derive(Hash)]
     #[allow(non_camel_case_types)]
@@ -111,27 +111,17 @@ pub enum Effect {
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// The name in reports: `T18`, `D1`, `F5b`.
-    pub name: &'static str,
     /// The current state.
     pub from: State,
     /// The next state.
     pub to: State,
-    /// The meaning from S0 or the fix.
-    pub meaning: &'static str,
     /// The updates at the edge.
     pub effect: Effect,
     guard: Guard,
 }
 
-const fn row(
-    name: &'static str,
-    from: State,
-    to: State,
-    guard: Guard,
-    meaning: &'static str,
-) -> Row {
-    Row { name, from, to, meaning, effect: default_effect(from), guard }
+const fn row(from: State, to: State, guard: Guard) -> Row {
+    Row { from, to, effect: default_effect(from), guard }
 }
 
 /// The effect that all rows of a state share.
@@ -163,109 +153,111 @@ const WQE_AND_PACKET_END: Guard = PACKET_PLACED.and(WQE_RESP_LAST);
 /// packet.
 const LAST_UNIT_TAKEN: Guard = on(MR_READY | WQE_ENDS | REST_FITS);
 
-cosim_core::transitions! {
+cosim_core::rules! {
     /// The table, in S0's order. Decisions and fixes follow the rows that they belong to.
-    pub const ROWS: Row = row;
-    T01: IDLE_s => JUDGE_s, on(CXT_VALID),
-        "context received, decide by opcode", does(Effect::TakePacket);
-    T02: IDLE_s => IDLE_s, off(CXT_VALID), "no context, stay idle";
-    T03: JUDGE_s => WQE_REQ_s, off(REFUSED).opcodes(SENDS | WRITES_WITH_IMM),
-        "the operation consumes a receive WQE";
-    T04: JUDGE_s => MR_FOR_WRITE_s, off(REFUSED).opcodes(PLAIN_WRITES),
-        "RDMA WRITE, check the MR at once";
-    T05: JUDGE_s => MR_FOR_READ_s, off(REFUSED).opcodes(READS), "RDMA READ request, check the MR";
-    T06: JUDGE_s => IDLE_s, off(REFUSED).opcodes(!(SENDS | WRITES | READS)),
-        "unknown opcode, back to idle";
-    F7: JUDGE_s => IDLE_s, on(REFUSED), "the QP's state does not process messages";
-    T07: WQE_REQ_s => NEXT_UNIT_s, on(WQE_REQ_READY), "WQE request accepted";
-    T08: WQE_REQ_s => IDLE_s, off(WQE_REQ_READY | F0),
-        "WQE request not accepted, the packet is lost";
-    F0: WQE_REQ_s => WQE_REQ_s, on(F0).off(WQE_REQ_READY), "WQE request waits";
-    T09: NEXT_UNIT_s => DATA_UNIT_s, on(WQE_RESP_VALID),
-        "NextUnit received", does(Effect::TakeNextUnit);
-    T10: NEXT_UNIT_s => NEXT_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait";
-    T11: DATA_UNIT_s => UPDATE_RQ_s, on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_LAST_WITH_IMM),
-        "RDMA WRITE LAST with immediate only consumes its WQE";
-    T12: DATA_UNIT_s => UPDATE_RQ_s, on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_ONLY_WITH_IMM),
-        "RDMA WRITE ONLY with immediate only consumes its WQE";
-    D1: DATA_UNIT_s => DATA_UNIT_s, on(WQE_RESP_VALID).off(WQE_RESP_LAST).opcodes(WRITES_WITH_IMM),
-        "RDMA WRITE with immediate skips a beat that is not the last";
-    T13: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_LAST),
-        "SEND LAST complete";
-    T14: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY),
-        "SEND ONLY complete";
-    T15: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_LAST_WITH_IMM),
-        "SEND LAST with immediate complete";
-    T16: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY_WITH_IMM),
-        "SEND ONLY with immediate complete";
-    T17: DATA_UNIT_s => GEN_ACK_s, WQE_AND_PACKET_END.opcodes(!SEND_ENDS).off(UNACKED),
-        "a middle packet of a SEND is placed, acknowledge it";
-    F6a: DATA_UNIT_s => IDLE_s, WQE_AND_PACKET_END.and(UNACKED).opcodes(!SEND_ENDS),
-        "a middle packet of a SEND is placed, its service does not acknowledge";
-    T18: DATA_UNIT_s => MR_FOR_SEND_s, UNIT.off(NOTHING_LEFT | NOTHING_AVAILABLE),
-        "the unit has room for this packet, request its memory";
-    T19: DATA_UNIT_s => DATA_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait";
-    T20: DATA_UNIT_s => DATA_UNIT_s, PACKET_PLACED.off(WQE_RESP_LAST),
-        "the packet is placed, skip the WQE's other units";
-    T21: DATA_UNIT_s => DATA_UNIT_s, UNIT.and(NOTHING_AVAILABLE).off(NOTHING_LEFT | WQE_ENDS),
-        "the unit was used up by earlier packets, skip it", does(Effect::SkipUnit);
-    F5a: DATA_UNIT_s => UPDATE_RQ_s, UNIT.and(NOTHING_AVAILABLE | WQE_ENDS).off(NOTHING_LEFT),
-        "the WQE ends with a used-up unit: length error", does(Effect::SkipUnitTooShort);
-    T22: CQ_REQ_s => CQ_RESP_s, on(CQ_REQ_READY), "CQ request accepted";
-    T23: CQ_REQ_s => CQ_REQ_s, off(CQ_REQ_READY), "CQ request waits";
-    T24: CQ_RESP_s => MR_FOR_CQ_s, on(CQ_RESP_VALID),
-        "CQ address received", does(Effect::TakeCqAddress);
-    T25: CQ_RESP_s => CQ_RESP_s, off(CQ_RESP_VALID), "no CQ address, wait";
-    T26: EQ_REQ_s => EQ_RESP_s, on(EQ_REQ_READY), "EQ request accepted";
-    T27: EQ_REQ_s => EQ_REQ_s, off(EQ_REQ_READY), "EQ request waits";
-    T28: EQ_RESP_s => MR_FOR_EQ_s, on(EQ_RESP_VALID),
-        "EQ address received", does(Effect::TakeEqAddress);
-    T29: EQ_RESP_s => EQ_RESP_s, off(EQ_RESP_VALID), "no EQ address, wait";
-    T30: UPDATE_RQ_s => CQ_REQ_s, off(LENGTH_ERROR).opcodes(SEND_ENDS),
-        "the message is complete, its CQE follows";
-    T31: UPDATE_RQ_s => MR_FOR_WRITE_s, off(LENGTH_ERROR).opcodes(WRITES_WITH_IMM),
-        "RDMA WRITE with immediate continues with its MR check";
-    T32: UPDATE_RQ_s => IDLE_s, off(LENGTH_ERROR).opcodes(!(SEND_ENDS | WRITES_WITH_IMM)),
-        "nothing follows, back to idle";
-    F5e: UPDATE_RQ_s => CQ_REQ_s, on(LENGTH_ERROR), "a length error is completed, too";
-    T33: MR_FOR_SEND_s => DATA_UNIT_s, on(MR_READY).off(WQE_ENDS),
-        "MR request taken, next DataUnit", does(Effect::TakeUnit);
-    T34: MR_FOR_SEND_s => MR_FOR_SEND_s, off(MR_READY), "MR request waits";
-    F5b: MR_FOR_SEND_s => UPDATE_RQ_s, LAST_UNIT_TAKEN.opcodes(SEND_ENDS),
-        "the WQE's last unit ends the message", does(Effect::TakeUnit);
-    F5c: MR_FOR_SEND_s => GEN_ACK_s, LAST_UNIT_TAKEN.opcodes(!SEND_ENDS).off(UNACKED),
-        "the WQE's last unit ends a middle packet", does(Effect::TakeUnit);
-    F6b: MR_FOR_SEND_s => IDLE_s, LAST_UNIT_TAKEN.and(UNACKED).opcodes(!SEND_ENDS),
-        "the WQE's last unit ends a middle packet, its service does not acknowledge", does(Effect::TakeUnit);
-    F5d: MR_FOR_SEND_s => UPDATE_RQ_s, on(MR_READY | WQE_ENDS).off(REST_FITS),
-        "the WQE ends before the packet: length error", does(Effect::TakeUnitTooShort);
-    T35: MR_FOR_WRITE_s => GEN_ACK_s, on(MR_READY).off(WRITE_COMPLETES | UNACKED).opcodes(WRITES),
-        "RDMA WRITE checked, acknowledge it";
-    F3: MR_FOR_WRITE_s => CQ_REQ_s, on(MR_READY | WRITE_COMPLETES),
-        "RDMA WRITE with immediate is completed";
-    F6c: MR_FOR_WRITE_s => IDLE_s, on(MR_READY | UNACKED).off(WRITE_COMPLETES).opcodes(WRITES),
-        "RDMA WRITE checked, its service does not acknowledge";
-    T36: MR_FOR_WRITE_s => IDLE_s, on(MR_READY).opcodes(!WRITES),
-        "MR request taken but the opcode is no RDMA WRITE";
-    T37: MR_FOR_WRITE_s => MR_FOR_WRITE_s, off(MR_READY), "MR request waits";
-    T38: MR_FOR_READ_s => IDLE_s, on(MR_READY).off(F4),
-        "RDMA READ passed on unchecked, the next stage answers it";
-    F4: MR_FOR_READ_s => IDLE_s, on(MR_READY | F4), "RDMA READ passed on with its rkey checked";
-    T39: MR_FOR_READ_s => MR_FOR_READ_s, off(MR_READY), "MR request waits";
-    T40: MR_FOR_CQ_s => GEN_ACK_s, on(MR_READY).off(EVENT | UNACKED), "CQE done, acknowledge";
-    F1: MR_FOR_CQ_s => EQ_REQ_s, on(MR_READY | EVENT), "CQE done, the packet asks for an event";
-    F6d: MR_FOR_CQ_s => IDLE_s, on(MR_READY | UNACKED).off(EVENT),
-        "CQE done, the service does not acknowledge";
-    T41: MR_FOR_CQ_s => MR_FOR_CQ_s, off(MR_READY), "MR request waits";
-    T42: MR_FOR_EQ_s => GEN_ACK_s, on(MR_READY).off(UNACKED), "event done, acknowledge";
-    F6e: MR_FOR_EQ_s => IDLE_s, on(MR_READY | UNACKED),
-        "event done, the service does not acknowledge";
-    T43: MR_FOR_EQ_s => MR_FOR_CQ_s, off(MR_READY | F2),
-        "MR request not taken, S0 goes back to the CQE";
-    F2: MR_FOR_EQ_s => MR_FOR_EQ_s, on(F2).off(MR_READY), "MR request waits";
-    T44: GEN_ACK_s => IDLE_s, on(MR_READY), "acknowledge taken, back to idle";
-    T45: GEN_ACK_s => GEN_ACK_s, off(MR_READY), "acknowledge waits";
-    T46: Undefined => IDLE_s, on(0), "no state, fall back to idle";
+    pub const ROWS: [Row];
+    T01: "context received, decide by opcode",
+        row(IDLE_s, JUDGE_s, on(CXT_VALID)).does(Effect::TakePacket);
+    T02: "no context, stay idle", row(IDLE_s, IDLE_s, off(CXT_VALID));
+    T03: "the operation consumes a receive WQE",
+        row(JUDGE_s, WQE_REQ_s, off(REFUSED).opcodes(SENDS | WRITES_WITH_IMM));
+    T04: "RDMA WRITE, check the MR at once",
+        row(JUDGE_s, MR_FOR_WRITE_s, off(REFUSED).opcodes(PLAIN_WRITES));
+    T05: "RDMA READ request, check the MR",
+        row(JUDGE_s, MR_FOR_READ_s, off(REFUSED).opcodes(READS));
+    T06: "unknown opcode, back to idle",
+        row(JUDGE_s, IDLE_s, off(REFUSED).opcodes(!(SENDS | WRITES | READS)));
+    F7: "the QP's state does not process messages", row(JUDGE_s, IDLE_s, on(REFUSED));
+    T07: "WQE request accepted", row(WQE_REQ_s, NEXT_UNIT_s, on(WQE_REQ_READY));
+    T08: "WQE request not accepted, the packet is lost",
+        row(WQE_REQ_s, IDLE_s, off(WQE_REQ_READY | ask::F0));
+    F0: "WQE request waits", row(WQE_REQ_s, WQE_REQ_s, on(ask::F0).off(WQE_REQ_READY));
+    T09: "NextUnit received",
+        row(NEXT_UNIT_s, DATA_UNIT_s, on(WQE_RESP_VALID)).does(Effect::TakeNextUnit);
+    T10: "no WQE response, wait", row(NEXT_UNIT_s, NEXT_UNIT_s, off(WQE_RESP_VALID));
+    T11: "RDMA WRITE LAST with immediate only consumes its WQE",
+        row(DATA_UNIT_s, UPDATE_RQ_s, on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_LAST_WITH_IMM));
+    T12: "RDMA WRITE ONLY with immediate only consumes its WQE",
+        row(DATA_UNIT_s, UPDATE_RQ_s, on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_ONLY_WITH_IMM));
+    D1: "RDMA WRITE with immediate skips a beat that is not the last",
+        row(DATA_UNIT_s, DATA_UNIT_s, on(WQE_RESP_VALID).off(WQE_RESP_LAST).opcodes(WRITES_WITH_IMM));
+    T13: "SEND LAST complete",
+        row(DATA_UNIT_s, UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_LAST));
+    T14: "SEND ONLY complete",
+        row(DATA_UNIT_s, UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY));
+    T15: "SEND LAST with immediate complete",
+        row(DATA_UNIT_s, UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_LAST_WITH_IMM));
+    T16: "SEND ONLY with immediate complete",
+        row(DATA_UNIT_s, UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY_WITH_IMM));
+    T17: "a middle packet of a SEND is placed, acknowledge it",
+        row(DATA_UNIT_s, GEN_ACK_s, WQE_AND_PACKET_END.opcodes(!SEND_ENDS).off(UNACKED));
+    F6a: "a middle packet of a SEND is placed, its service does not acknowledge",
+        row(DATA_UNIT_s, IDLE_s, WQE_AND_PACKET_END.and(UNACKED).opcodes(!SEND_ENDS));
+    T18: "the unit has room for this packet, request its memory",
+        row(DATA_UNIT_s, MR_FOR_SEND_s, UNIT.off(NOTHING_LEFT | NOTHING_AVAILABLE));
+    T19: "no WQE response, wait", row(DATA_UNIT_s, DATA_UNIT_s, off(WQE_RESP_VALID));
+    T20: "the packet is placed, skip the WQE's other units",
+        row(DATA_UNIT_s, DATA_UNIT_s, PACKET_PLACED.off(WQE_RESP_LAST));
+    T21: "the unit was used up by earlier packets, skip it",
+        row(DATA_UNIT_s, DATA_UNIT_s, UNIT.and(NOTHING_AVAILABLE).off(NOTHING_LEFT | WQE_ENDS)).does(Effect::SkipUnit);
+    F5a: "the WQE ends with a used-up unit: length error",
+        row(DATA_UNIT_s, UPDATE_RQ_s, UNIT.and(NOTHING_AVAILABLE | WQE_ENDS).off(NOTHING_LEFT)).does(Effect::SkipUnitTooShort);
+    T22: "CQ request accepted", row(CQ_REQ_s, CQ_RESP_s, on(CQ_REQ_READY));
+    T23: "CQ request waits", row(CQ_REQ_s, CQ_REQ_s, off(CQ_REQ_READY));
+    T24: "CQ address received",
+        row(CQ_RESP_s, MR_FOR_CQ_s, on(CQ_RESP_VALID)).does(Effect::TakeCqAddress);
+    T25: "no CQ address, wait", row(CQ_RESP_s, CQ_RESP_s, off(CQ_RESP_VALID));
+    T26: "EQ request accepted", row(EQ_REQ_s, EQ_RESP_s, on(EQ_REQ_READY));
+    T27: "EQ request waits", row(EQ_REQ_s, EQ_REQ_s, off(EQ_REQ_READY));
+    T28: "EQ address received",
+        row(EQ_RESP_s, MR_FOR_EQ_s, on(EQ_RESP_VALID)).does(Effect::TakeEqAddress);
+    T29: "no EQ address, wait", row(EQ_RESP_s, EQ_RESP_s, off(EQ_RESP_VALID));
+    T30: "the message is complete, its CQE follows",
+        row(UPDATE_RQ_s, CQ_REQ_s, off(LENGTH_ERROR).opcodes(SEND_ENDS));
+    T31: "RDMA WRITE with immediate continues with its MR check",
+        row(UPDATE_RQ_s, MR_FOR_WRITE_s, off(LENGTH_ERROR).opcodes(WRITES_WITH_IMM));
+    T32: "nothing follows, back to idle",
+        row(UPDATE_RQ_s, IDLE_s, off(LENGTH_ERROR).opcodes(!(SEND_ENDS | WRITES_WITH_IMM)));
+    F5e: "a length error is completed, too", row(UPDATE_RQ_s, CQ_REQ_s, on(LENGTH_ERROR));
+    T33: "MR request taken, next DataUnit",
+        row(MR_FOR_SEND_s, DATA_UNIT_s, on(MR_READY).off(WQE_ENDS)).does(Effect::TakeUnit);
+    T34: "MR request waits", row(MR_FOR_SEND_s, MR_FOR_SEND_s, off(MR_READY));
+    F5b: "the WQE's last unit ends the message",
+        row(MR_FOR_SEND_s, UPDATE_RQ_s, LAST_UNIT_TAKEN.opcodes(SEND_ENDS)).does(Effect::TakeUnit);
+    F5c: "the WQE's last unit ends a middle packet",
+        row(MR_FOR_SEND_s, GEN_ACK_s, LAST_UNIT_TAKEN.opcodes(!SEND_ENDS).off(UNACKED)).does(Effect::TakeUnit);
+    F6b: "the WQE's last unit ends a middle packet, its service does not acknowledge",
+        row(MR_FOR_SEND_s, IDLE_s, LAST_UNIT_TAKEN.and(UNACKED).opcodes(!SEND_ENDS)).does(Effect::TakeUnit);
+    F5d: "the WQE ends before the packet: length error",
+        row(MR_FOR_SEND_s, UPDATE_RQ_s, on(MR_READY | WQE_ENDS).off(REST_FITS)).does(Effect::TakeUnitTooShort);
+    T35: "RDMA WRITE checked, acknowledge it",
+        row(MR_FOR_WRITE_s, GEN_ACK_s, on(MR_READY).off(WRITE_COMPLETES | UNACKED).opcodes(WRITES));
+    F3: "RDMA WRITE with immediate is completed",
+        row(MR_FOR_WRITE_s, CQ_REQ_s, on(MR_READY | WRITE_COMPLETES));
+    F6c: "RDMA WRITE checked, its service does not acknowledge",
+        row(MR_FOR_WRITE_s, IDLE_s, on(MR_READY | UNACKED).off(WRITE_COMPLETES).opcodes(WRITES));
+    T36: "MR request taken but the opcode is no RDMA WRITE",
+        row(MR_FOR_WRITE_s, IDLE_s, on(MR_READY).opcodes(!WRITES));
+    T37: "MR request waits", row(MR_FOR_WRITE_s, MR_FOR_WRITE_s, off(MR_READY));
+    T38: "RDMA READ passed on unchecked, the next stage answers it",
+        row(MR_FOR_READ_s, IDLE_s, on(MR_READY).off(ask::F4));
+    F4: "RDMA READ passed on with its rkey checked",
+        row(MR_FOR_READ_s, IDLE_s, on(MR_READY | ask::F4));
+    T39: "MR request waits", row(MR_FOR_READ_s, MR_FOR_READ_s, off(MR_READY));
+    T40: "CQE done, acknowledge", row(MR_FOR_CQ_s, GEN_ACK_s, on(MR_READY).off(EVENT | UNACKED));
+    F1: "CQE done, the packet asks for an event", row(MR_FOR_CQ_s, EQ_REQ_s, on(MR_READY | EVENT));
+    F6d: "CQE done, the service does not acknowledge",
+        row(MR_FOR_CQ_s, IDLE_s, on(MR_READY | UNACKED).off(EVENT));
+    T41: "MR request waits", row(MR_FOR_CQ_s, MR_FOR_CQ_s, off(MR_READY));
+    T42: "event done, acknowledge", row(MR_FOR_EQ_s, GEN_ACK_s, on(MR_READY).off(UNACKED));
+    F6e: "event done, the service does not acknowledge",
+        row(MR_FOR_EQ_s, IDLE_s, on(MR_READY | UNACKED));
+    T43: "MR request not taken, S0 goes back to the CQE",
+        row(MR_FOR_EQ_s, MR_FOR_CQ_s, off(MR_READY | ask::F2));
+    F2: "MR request waits", row(MR_FOR_EQ_s, MR_FOR_EQ_s, on(ask::F2).off(MR_READY));
+    T44: "acknowledge taken, back to idle", row(GEN_ACK_s, IDLE_s, on(MR_READY));
+    T45: "acknowledge waits", row(GEN_ACK_s, GEN_ACK_s, off(MR_READY));
+    T46: "no state, fall back to idle", row(Undefined, IDLE_s, on(0));
 }
 
 /// Number of rows that are evaluated in parallel.
@@ -343,11 +335,11 @@ pub fn unreachable(index: usize, fixes: u8) -> Option<String> {
     let row = &ROWS[index];
     let fixed = |n| fixes & fix(n) != 0;
     let needs = [
-        (F0, 0),
+        (ask::F0, 0),
         (EVENT, 1),
-        (F2, 2),
+        (ask::F2, 2),
         (WRITE_COMPLETES, 3),
-        (F4, 4),
+        (ask::F4, 4),
         (WQE_ENDS | LENGTH_ERROR, 5),
         (UNACKED, 6),
         (REFUSED, 7),
@@ -356,11 +348,11 @@ pub fn unreachable(index: usize, fixes: u8) -> Option<String> {
     if let Some((_, n)) = missing {
         return Some(format!("needs F{n}"));
     }
-    let replaced = [(F0, 0), (F2, 2), (F4, 4)];
+    let replaced = [(ask::F0, 0), (ask::F2, 2), (ask::F4, 4)];
     if let Some((_, n)) = replaced.iter().find(|(bit, n)| row.guard.off & bit != 0 && fixed(*n)) {
         return Some(format!("replaced by F{n}"));
     }
-    match row.name {
+    match RULES[index].name {
         "T32" => Some("only messages that complete enter UPDATE_RQ_s".to_owned()),
         "T36" => Some("only RDMA WRITEs enter MR_FOR_WRITE_s".to_owned()),
         "T46" => Some("the state register never holds a code that is not a state".to_owned()),

@@ -235,13 +235,13 @@ impl MemoryCheck {
     }
 }
 
-cosim_harness::axes! {
+cosim_harness::coverage! {
     /// The kind of a transfer.
-    KIND = "kind" { "write": "a write", "read": "a read" }
+    axis KIND = "kind" { "write": "a write", "read": "a read" }
     /// The response of a transfer.
-    RESPONSE = "response" { "okay": "no error", "error": "pslverr" }
+    axis RESPONSE = "response" { "okay": "no error", "error": "pslverr" }
     /// Whether the setup phase follows the transfer before without an idle cycle.
-    FOLLOWS = "follows" {
+    axis FOLLOWS = "follows" {
         "apart": "an idle cycle or more before", "back-to-back": "no idle cycle before"
     }
 }

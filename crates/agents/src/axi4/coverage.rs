@@ -9,42 +9,42 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 use verilated::Pins;
 
-cosim_harness::axes! {
+cosim_harness::coverage! {
     /// The channels of the interface.
-    CHANNEL = "channel" {
+    axis CHANNEL = "channel" {
         "aw": "write addresses", "w": "write data", "b": "write responses",
         "ar": "read addresses", "r": "read data"
     }
     /// The kind of an operation.
-    KIND = "kind" { "write": "a write", "read": "a read" }
+    axis KIND = "kind" { "write": "a write", "read": "a read" }
     /// The kind of a burst.
-    BURST = "burst" {
+    axis BURST = "burst" {
         "FIXED": "every beat has the same address", "INCR": "the address increments",
         "WRAP": "the address increments and wraps"
     }
     /// Beats of a burst.
-    LENGTH = "length" {
+    axis LENGTH = "length" {
         "1": "one beat", "2-15": "2 to 15 beats", "16": "16 beats", "17+": "17 beats or more"
     }
     /// The response of an operation, or of a beat of a read.
-    RESPONSE = "response" {
+    axis RESPONSE = "response" {
         "OKAY": "the access succeeded", "SLVERR": "the subordinate reports an error",
         "DECERR": "no subordinate has the address"
     }
     /// Whether a response, or a beat of read data, follows the one before it without a gap.
-    FOLLOWS = "follows" {
+    axis FOLLOWS = "follows" {
         "apart": "a cycle or more after the one before it",
         "back-to-back": "in the cycle after the one before it"
     }
     /// Operations of one kind in flight.
-    IN_FLIGHT = "in flight" { "1": "one operation", "2": "two", "3+": "three or more" }
+    axis IN_FLIGHT = "in flight" { "1": "one operation", "2": "two", "3+": "three or more" }
     /// The order of responses.
-    ORDER = "order" {
+    axis ORDER = "order" {
         "first": "the oldest operation of its kind ends",
         "overtakes": "an operation of another ID is older"
     }
     /// The channel that takes its part of a write first.
-    SKEW = "skew" {
+    axis SKEW = "skew" {
         "together": "the address and the first data are taken in one cycle",
         "address": "the address is taken first", "data": "the data is taken first"
     }

@@ -213,11 +213,11 @@ impl MemoryCheck {
     }
 }
 
-cosim_harness::axes! {
+cosim_harness::coverage! {
     /// The kind of an access.
-    KIND = "kind" { "write": "a write", "read": "a read" }
+    axis KIND = "kind" { "write": "a write", "read": "a read" }
     /// The address in relation to the one before.
-    ADDRESS = "address" {
+    axis ADDRESS = "address" {
         "other": "another address than the access before", "same": "the same address"
     }
 }

@@ -75,9 +75,9 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
     }
 }
 
-cosim_harness::axes! {
+cosim_harness::coverage! {
     /// Beats of a packet.
-    BEATS = "beats" { "1": "one beat", "2-7": "2 to 7 beats", "8+": "8 beats or more" }
+    axis BEATS = "beats" { "1": "one beat", "2-7": "2 to 7 beats", "8+": "8 beats or more" }
 }
 
 const BEAT: usize = 0;

@@ -252,20 +252,20 @@ impl MemoryCheck {
     }
 }
 
-cosim_harness::axes! {
+cosim_harness::coverage! {
     /// The kind of a transfer.
-    KIND = "kind" { "write": "a write", "read": "a read" }
+    axis KIND = "kind" { "write": "a write", "read": "a read" }
     /// The termination of a transfer.
-    TERMINATION = "termination" {
+    axis TERMINATION = "termination" {
         "ack": "it succeeded", "err": "it failed", "rty": "the manager should retry it"
     }
     /// Whether a request follows the request before in the next cycle.
-    FOLLOWS = "follows" {
+    axis FOLLOWS = "follows" {
         "apart": "a cycle or more without a request before",
         "back-to-back": "in the cycle after the request before it"
     }
     /// Transfers in flight.
-    IN_FLIGHT = "in flight" { "1": "one transfer", "2": "two", "3+": "three or more" }
+    axis IN_FLIGHT = "in flight" { "1": "one transfer", "2": "two", "3+": "three or more" }
 }
 
 const TRANSFERS: usize = 0;

@@ -1,13 +1,13 @@
 //! Coverage of a channel: the gap before an offer, crossed with the stall until it is taken.
 
-crate::axes! {
+crate::coverage! {
     /// Cycles without an offer before an item. 0: back to back with the item before.
-    pub GAP = "gap" {
+    axis pub GAP = "gap" {
         "0": "back to back with the item before", "1": "one cycle without an offer",
         "2-7": "2 to 7 cycles", "8+": "8 cycles or more"
     }
     /// Cycles in which an offer waits.
-    pub STALL = "stall" {
+    axis pub STALL = "stall" {
         "0": "taken at once", "1": "waits one cycle", "2-7": "waits 2 to 7 cycles",
         "8+": "waits 8 cycles or more"
     }

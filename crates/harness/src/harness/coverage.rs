@@ -10,7 +10,6 @@ use super::rule_set::RuleSet;
 use super::same::is_same;
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
-use std::ops::Deref;
 
 /// The largest number of axes of a group.
 pub const MOST_AXES: usize = 6;
@@ -44,65 +43,58 @@ impl Axis {
     }
 }
 
-/// Declares axes: a constant for each, with its name and its values and their meanings.
+/// Declares axes and covergroups: a constant for each axis, a constant with all groups, and a
+/// constant [`Place`] for each group.
 ///
-/// ```
-/// cosim_harness::axes! {
-///     STATE = "state" { "idle": "no packet is locked", "locked": "a packet has the output" }
-/// }
-/// assert_eq!(STATE.values[1].name, "locked");
-/// ```
-#[macro_export]
-macro_rules! axes {
-    ($( $(#[$attribute:meta])* $visible:vis $axis:ident = $name:literal {
-        $( $value:literal: $meaning:literal ),* $(,)?
-    } )*) => {
-        $(
-            $(#[$attribute])*
-            $visible const $axis: $crate::harness::Axis = $crate::harness::Axis::new(
-                $name,
-                &[$( $crate::harness::Value { name: $value, meaning: $meaning } ),*],
-            );
-        )*
-    };
-}
-
-/// Declares covergroups: a constant with all of them, and a constant [`Place`] for each.
-///
-/// A group has a name, a description, axes and, after `unless`, the reason for each unreachable
-/// bin.
+/// An axis has a name, and values with their meanings. A group has a name, a description, axes and,
+/// after `unless`, the reason for each unreachable bin.
 ///
 /// ```
 /// # use cosim_harness::harness::Covergroup;
-/// cosim_harness::axes! {
-///     STATE = "state" { "idle": "no packet is locked", "locked": "a packet has the output" }
-///     END = "end" { "last": "its last beat", "cut": "it is cut" }
-/// }
-/// cosim_harness::covergroups! {
-///     GROUPS;
+/// cosim_harness::coverage! {
+///     axis STATE = "state" { "idle": "no packet is locked", "locked": "a packet has the output" }
+///     axis END = "end" { "last": "its last beat", "cut": "it is cut" }
+///
+///     groups GROUPS;
 ///     RESETS = "resets": "resets, by the state they find" [STATE];
 ///     ENDS = "ends": "packets: where they begin, how they end" [STATE, END]
 ///         unless |at, _| (at == [0, 1]).then_some("what begins alone is not cut");
 /// }
+/// assert_eq!(STATE.values[1].name, "locked");
 /// assert_eq!(GROUPS.iter().map(Covergroup::bins).collect::<Vec<_>>(), [2, 4]);
 /// let bin = ENDS.bin([1, 0]);
 /// # let _ = (bin, RESETS);
 /// ```
 #[macro_export]
-macro_rules! covergroups {
-    ($visible:vis $groups:ident; $(
-        $place:ident = $name:literal: $about:literal [$( $axis:expr ),+]
-            $( unless $unreachable:expr )?;
-    )+) => {
-        /// Every group.
-        $visible const $groups: &[$crate::harness::Covergroup] = &[$(
-            $crate::harness::Covergroup::new($name, $about, &[$( $axis ),+])
-                $( .unless($unreachable) )?
-        ),+];
+macro_rules! coverage {
+    (
+        $( $(#[$attribute:meta])* axis $seen:vis $axis:ident = $axis_name:literal {
+            $( $value:literal: $meaning:literal ),* $(,)?
+        } )*
+        $( groups $visible:vis $groups:ident; $(
+            $place:ident = $name:literal: $about:literal [$( $of:expr ),+]
+                $( unless $unreachable:expr )?;
+        )+ )?
+    ) => {
         $(
-            $visible const $place: $crate::harness::Place<{ [$( stringify!($axis) ),+].len() }> =
-                $crate::harness::Place::of($groups, $name);
-        )+
+            $(#[$attribute])*
+            $seen const $axis: $crate::harness::Axis = $crate::harness::Axis::new(
+                $axis_name,
+                &[$( $crate::harness::Value { name: $value, meaning: $meaning } ),*],
+            );
+        )*
+        $(
+            /// Every group.
+            $visible const $groups: &[$crate::harness::Covergroup] = &[$(
+                $crate::harness::Covergroup::new($name, $about, &[$( $of ),+])
+                    $( .unless($unreachable) )?
+            ),+];
+            $(
+                $visible const $place: $crate::harness::Place<
+                    { [$( stringify!($of) ),+].len() },
+                > = $crate::harness::Place::of($groups, $name);
+            )+
+        )?
     };
 }
 
@@ -310,19 +302,6 @@ impl Bins<'_> {
     pub(crate) fn behind(&mut self, first: usize) -> Bins<'_> {
         Bins { groups: self.groups.get_mut(first..).unwrap_or_default() }
     }
-
-    /// Records the bins that a sample hits, for [`coverage!`](crate::coverage).
-    #[inline]
-    pub fn hit_all<S, const AXES: usize, I: IntoIterator<Item = [usize; AXES]>>(
-        &mut self,
-        sample: &S,
-        place: &Place<AXES>,
-        hits: impl FnOnce(&S) -> I,
-    ) {
-        for at in hits(sample) {
-            self.hit(place.bin(at));
-        }
-    }
 }
 
 /// A rising edge.
@@ -371,135 +350,6 @@ impl<B: Block> Coverage<B> for () {
 
     #[inline]
     fn after(&mut self, _: &Edge<'_, B>, _: &mut Bins<'_>) {}
-}
-
-/// What a covergroup of [`coverage!`](crate::coverage) samples: a rising edge, the registers before
-/// it, and what the coverage remembers of earlier cycles.
-pub struct Sample<'a, B: Block, S, M> {
-    /// The registers before the edge.
-    pub before: &'a S,
-    /// What the coverage remembers.
-    pub memory: &'a M,
-    /// The edge.
-    pub edge: &'a Edge<'a, B>,
-}
-
-impl<'a, B: Block, S, M> Deref for Sample<'a, B, S, M> {
-    type Target = Edge<'a, B>;
-
-    #[inline]
-    fn deref(&self) -> &Edge<'a, B> {
-        self.edge
-    }
-}
-
-/// Declares the coverage of a block: covergroups as in [`covergroups!`](crate::covergroups), each
-/// with the bins that a [`Sample`](crate::harness::Sample) hits.
-///
-/// ```ignore
-/// cosim_core::coverage! {
-///     /// The coverage of the arbiter.
-///     pub Coverage of Arbiter;
-///     before Golden = |golden, _| golden.clone();
-///     reset crate::in_reset;
-///     STALLS = "stalls": "cycles without room, by the state" [STATE],
-///         hit |at| at.rules.has(W1).then(|| [locked(at.before)]);
-///     RESETS = "resets": "resets, by the state they interrupt" [STATE],
-///         on reset |at| [[locked(at.before)]];
-/// }
-/// ```
-///
-/// - `before` has the type of the registers before the edge, and how they follow from the golden
-///   model and the inputs.
-/// - `reset` tells from the inputs whether the block is in reset.
-/// - `, memory TYPE = FUNCTION`, after it, is what the coverage remembers of earlier cycles. The
-///   function changes it at each edge outside reset, after the groups; a reset makes it the
-///   default.
-/// - `, waivers "FILE"`, after it, names the file of unreachable code.
-/// - `, source "FILE"`, after it, names the file with the declaration, for reports.
-/// - `hit` gives the bins that an edge outside reset hits, and `on reset` those of the first cycle
-///   of a reset: any iterator over their places on the axes.
-#[macro_export]
-macro_rules! coverage {
-    (
-        $(#[$meta:meta])* pub $coverage:ident of $block:ty;
-        before $before:ty = $look:expr;
-        reset $in_reset:expr $(, memory $memory:ty = $remember:expr)?
-            $(, waivers $file:literal)? $(, source $source:literal)?;
-        $( $place:ident = $name:literal: $about:literal [$( $axis:expr ),+]
-            $( unless $unreachable:expr )? $(, hit $hit:expr)? $(, on reset $interrupted:expr)?; )+
-    ) => {
-        $crate::covergroups! {
-            GROUPS;
-            $( $place = $name: $about [$( $axis ),+] $( unless $unreachable )?; )+
-        }
-
-        $(#[$meta])*
-        #[derive(Debug)]
-        pub struct $coverage {
-            before: ::core::option::Option<$before>,
-            in_reset: bool,
-            memory: ($( $memory )?),
-        }
-
-        impl $crate::harness::Coverage<$block> for $coverage {
-            const GROUPS: &'static [$crate::harness::Covergroup] = GROUPS;
-            $(
-                const WAIVERS: ::core::option::Option<$crate::harness::Document> =
-                    ::core::option::Option::Some($crate::document!($file));
-            )?
-            $(
-                const SOURCE: ::core::option::Option<$crate::harness::Document> =
-                    ::core::option::Option::Some($crate::document!($source));
-            )?
-
-            fn new(_: &$crate::harness::Parameters) -> Self {
-                Self {
-                    before: ::core::option::Option::None,
-                    in_reset: false,
-                    memory: ::core::default::Default::default(),
-                }
-            }
-
-            #[inline]
-            fn before(
-                &mut self,
-                golden: &<$block as $crate::harness::Block>::Golden,
-                inputs: &<$block as $crate::harness::Block>::Inputs,
-                _: &$crate::harness::CycleOf<$block>,
-            ) {
-                let look: fn(
-                    &<$block as $crate::harness::Block>::Golden,
-                    &<$block as $crate::harness::Block>::Inputs,
-                ) -> $before = $look;
-                self.before = ::core::option::Option::Some(look(golden, inputs));
-            }
-
-            #[inline]
-            fn after(
-                &mut self,
-                edge: &$crate::harness::Edge<'_, $block>,
-                bins: &mut $crate::harness::Bins<'_>,
-            ) {
-                let in_reset: fn(&<$block as $crate::harness::Block>::Inputs) -> bool = $in_reset;
-                let in_reset = in_reset(edge.inputs);
-                let was_reset = ::std::mem::replace(&mut self.in_reset, in_reset);
-                let ::core::option::Option::Some(before) = &self.before else { return };
-                let at = $crate::harness::Sample { before, memory: &self.memory, edge };
-                match (in_reset, was_reset) {
-                    (false, _) => {
-                        $( $( bins.hit_all(&at, &$place, $hit); )? )+
-                        $( $remember(&mut self.memory, before, edge); )?
-                    }
-                    (true, false) => {
-                        $( $( bins.hit_all(&at, &$place, $interrupted); )? )+
-                        self.memory = ::core::default::Default::default();
-                    }
-                    (true, true) => {}
-                }
-            }
-        }
-    };
 }
 
 /// The largest number of groups of two coverages together.

@@ -59,6 +59,13 @@ impl RuleSet {
         Self(self.0 | other.0)
     }
 
+    /// The rules in both sets.
+    #[inline]
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// The set or the empty set, without a branch.
     #[inline]
     #[must_use]

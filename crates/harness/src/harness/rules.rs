@@ -11,72 +11,91 @@
 /// }
 /// assert_eq!(RULES[T2.iter().next().unwrap()].meaning, "it is taken");
 /// ```
+///
+/// A constant before the rules has an entry of any type for each of them, such as a row of a
+/// transition table. An enumeration before that has the states, or the codes of a pin: names, and
+/// meanings as documentation. It gets `ALL`, `name`, `code` and `of`, and `VALUES` for the axis of
+/// a covergroup.
+///
+/// ```
+/// cosim_harness::rules! {
+///     /// The state of the arbiter.
+///     pub enum State {
+///         Free = "FREE": "no packet owns the output",
+///         Locked = "LOCKED": "a packet owns the output",
+///     }
+///
+///     /// The state before each row, and the one after it.
+///     pub const ROWS: [(State, State)];
+///     T1: "a packet begins", (State::Free, State::Locked);
+///     T2: "its last beat", (State::Locked, State::Free);
+/// }
+/// assert_eq!(State::ALL.map(State::name), ["FREE", "LOCKED"]);
+/// assert_eq!((State::Locked.code(), State::of(2)), (1, None));
+/// assert_eq!(State::VALUES[1].meaning, "a packet owns the output");
+/// assert_eq!((RULES[1].name, ROWS[1].1), ("T2", State::Free));
+/// ```
 #[macro_export]
 macro_rules! rules {
-    ($( $name:ident: $meaning:literal; )*) => {
+    () => {};
+    ($(#[$meta:meta])* $visible:vis enum $state:ident {
+        $( $variant:ident = $name:literal: $meaning:literal ),+ $(,)?
+    } $( $rules:tt )*) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $visible enum $state { $( #[doc = $meaning] $variant ),+ }
+
+        #[allow(dead_code)]
+        impl $state {
+            /// Every variant, by its code.
+            pub const ALL: [Self; [$( $name ),+].len()] = [$( Self::$variant ),+];
+
+            /// The values of an axis, by code.
+            pub const VALUES: &'static [$crate::harness::Value] =
+                &[$( $crate::harness::Value { name: $name, meaning: $meaning } ),+];
+
+            /// The name as in the specification.
+            #[inline]
+            pub const fn name(self) -> &'static str {
+                Self::VALUES[self as usize].name
+            }
+
+            /// The code.
+            #[inline]
+            pub const fn code(self) -> u64 {
+                self as u64
+            }
+
+            /// The variant with a code.
+            pub fn of(code: u64) -> ::core::option::Option<Self> {
+                Self::ALL.get(code as usize).copied()
+            }
+        }
+
+        $crate::rules! { $( $rules )* }
+    };
+    ($(#[$meta:meta])* $visible:vis const $rows:ident: [$row:ty]; $(
+        $name:ident: $meaning:literal, $entry:expr;
+    )+) => {
+        $crate::rules! { $( $name: $meaning; )+ }
+
+        $(#[$meta])*
+        $visible const $rows: [$row; RULES.len()] = [$( $entry ),+];
+    };
+    ($( $name:ident: $meaning:literal; )+) => {
         #[derive(Clone, Copy)]
-        enum Index { $( $name, )* }
+        enum Index { $( $name, )+ }
 
         $(
             #[doc = $meaning]
+            #[allow(non_upper_case_globals)]
             pub const $name: $crate::harness::RuleSet =
                 $crate::harness::RuleSet::one(Index::$name as usize);
-        )*
+        )+
 
         /// Every rule, in the order of the indices.
-        pub const RULES: [$crate::harness::Rule; [$( Index::$name, )*].len()] = [
-            $( $crate::harness::Rule { name: stringify!($name), meaning: $meaning }, )*
+        pub const RULES: [$crate::harness::Rule; [$( Index::$name, )+].len()] = [
+            $( $crate::harness::Rule { name: stringify!($name), meaning: $meaning }, )+
         ];
-    };
-}
-
-/// Declares a transition table with guards of the block's own: the rows as a constant, and their
-/// rules as `RULES`. A row has a name, the states that it connects, its guard and its meaning. The
-/// block's function makes it from name, states, guard and meaning; methods of the row follow.
-///
-/// ```
-/// #[derive(Clone, Copy)]
-/// enum State { Free, Locked }
-///
-/// struct Row {
-///     name: &'static str,
-///     from: State,
-///     to: State,
-///     when: bool,
-///     meaning: &'static str,
-/// }
-///
-/// const fn row(
-///     name: &'static str,
-///     from: State,
-///     to: State,
-///     when: bool,
-///     meaning: &'static str,
-/// ) -> Row {
-///     Row { name, from, to, when, meaning }
-/// }
-///
-/// cosim_harness::transitions! {
-///     /// The table.
-///     pub const ROWS: Row = row;
-///     T1: State::Free => State::Locked, true, "a packet begins";
-/// }
-/// assert_eq!((ROWS[0].name, RULES[0].meaning), ("T1", "a packet begins"));
-/// ```
-#[macro_export]
-macro_rules! transitions {
-    ($(#[$meta:meta])* pub const $rows:ident: $row:ty = $new:path; $(
-        $name:ident: $from:path => $to:path, $guard:expr, $meaning:literal
-            $(, $method:ident($argument:expr))?;
-    )+) => {
-        $(#[$meta])*
-        pub const $rows: &[$row] = &[$(
-            $new(stringify!($name), $from, $to, $guard, $meaning) $( .$method($argument) )?
-        ),+];
-
-        /// The rules of the rows.
-        pub const RULES: [$crate::harness::Rule; $rows.len()] = [$(
-            $crate::harness::Rule { name: stringify!($name), meaning: $meaning }
-        ),+];
     };
 }

@@ -119,59 +119,6 @@ macro_rules! weights {
     )* };
 }
 
-/// Implements [`Weights`](crate::harness::Weights) with a file of scenarios and the functions of a
-/// generator. `raw` draws unconstrained stimulus for scenarios whose weight `raw_cycles_per_packet`
-/// is not 0. `bench "NAME";`, before `traffic`, names the scenario that `cosim bench` measures.
-///
-/// ```ignore
-/// cosim_core::generated! {
-///     Weights of Qp;
-///     scenarios "scenarios.toml";
-///     traffic generator::traffic;
-///     raw chaos::cycles;
-/// }
-/// ```
-///
-/// The functions are `fn(&Weights, &Parameters, u32, &mut CaseRng) -> Traffic`, with the number of
-/// packets, and `fn(u32, &Parameters, &mut CaseRng) -> Vec<Inputs>`, with the number of cycles.
-#[macro_export]
-macro_rules! generated {
-    ($weights:ident of $block:ty; scenarios $file:literal; $( bench $bench:literal; )?
-        traffic $traffic:path; raw $raw:path;) => {
-        impl $crate::harness::Weights<$block> for $weights {
-            $( const BENCH: &'static str = $bench; )?
-
-            fn scenarios() -> ::std::vec::Vec<$crate::harness::Scenario<Self>> {
-                $crate::harness::scenarios_from(include_str!($file))
-            }
-
-            fn traffic(
-                &self,
-                parameters: &$crate::harness::Parameters,
-                packets: u32,
-                rng: &mut $crate::harness::CaseRng,
-            ) -> <$block as $crate::harness::Block>::Traffic {
-                $traffic(self, parameters, packets, rng)
-            }
-
-            fn raw_pins(
-                &self,
-                parameters: &$crate::harness::Parameters,
-                packets: u32,
-                rng: &mut $crate::harness::CaseRng,
-            ) -> ::core::option::Option<
-                ::std::vec::Vec<<$block as $crate::harness::Block>::Inputs>,
-            > {
-                let cycles = $crate::harness::raw_pins::count::<<$block as $crate::harness::Block>::Inputs>(
-                    self.raw_cycles_per_packet,
-                    packets,
-                );
-                (cycles > 0).then(|| $raw(cycles, parameters, rng))
-            }
-        }
-    };
-}
-
 /// The scenarios of a TOML text: `[[scenario]]`, each with `name`, `about`, `weights` and maybe
 /// `long`.
 ///

@@ -3,56 +3,56 @@
 use super::super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::super::rules::{
     A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, B1, B2, B3, B4, B5, B6,
-    B7, B8, B9, B10, B11, B12, B13, F0, Rules, fix, values,
+    B7, B8, B9, B10, B11, B12, B13, F0, fix, values,
 };
-use cosim_core::harness::{Axis, CORNERS, Parameters};
+use cosim_core::harness::{Axis, CORNERS, Parameters, RuleSet};
 
 /// A payload, and a sequence number, by its place in its range.
 const PAYLOAD: Axis = Axis::new("payload", CORNERS);
 const SEQ: Axis = Axis::new("sequence number", CORNERS);
 
-cosim_core::axes! {
-    WHERE = "TLP" {
+cosim_core::coverage! {
+    axis WHERE = "TLP" {
         "taken": "A1: A takes it", "sent": "A2: the link takes it", "delivered": "B1",
         "dropped": "it reaches B and is not delivered",
     }
-    SHOWN = "number" {
+    axis SHOWN = "number" {
         "sent": "A2: of a TLP that the link takes",
         "received": "A3 to A5: of an Ack with progress, or of a Nak",
         "delivered": "B1: of the TLP that B wants",
         "answered": "of an Ack or a Nak that the link takes from B",
     }
-    BUFFER = "replay buffer" {
+    axis BUFFER = "replay buffer" {
         "empty": "no entry is used",
         "some": "some entries are used, two or more are free",
         "one free": "one entry is free",
         "full": "no entry is free",
     }
-    TIMER = "timer" {
+    axis TIMER = "timer" {
         "0": "it begins or rests", "runs": "it is neither 0 nor at its limit",
         "limit": "it expires at this edge unless another rule prevents it",
     }
-    REPLAYS = "REPLAY_NUM" { "0": "no replay yet", "1": "one", "2": "two", "3": "the next one rolls over" }
-    DLLP = "DLLP" {
+    axis REPLAYS = "REPLAY_NUM" { "0": "no replay yet", "1": "one", "2": "two", "3": "the next one rolls over" }
+    axis DLLP = "DLLP" {
         "none": "no DLLP arrives", "Ack": "A3: an Ack with progress",
         "Nak": "A4, A5: a Nak, with or without progress",
         "ignored": "A6, A7, A8: nothing new, out of range, or damaged",
     }
-    OFFER = "offer" {
+    axis OFFER = "offer" {
         "none": "there is no offer, and none is made",
         "made": "there is none, and one is made",
         "taken": "it is taken, and no other is made",
         "next": "it is taken, and the next one is made",
         "held": "it waits for the link",
     }
-    NEW = "new TLP" { "no": "none is taken", "yes": "A takes one" }
-    REWIND = "rewind" {
+    axis NEW = "new TLP" { "no": "none is taken", "yes": "A takes one" }
+    axis REWIND = "rewind" {
         "A4": "Nak with progress", "A5": "Nak without progress", "A9": "REPLAY_TIMER expires",
     }
-    REWOUND = "offer" {
+    axis REWOUND = "offer" {
         "none": "there is none", "taken": "it is taken at this edge", "held": "it waits",
     }
-    pub(super) ACKED = "n" {
+    axis pub(super) ACKED = "n" {
         "ackd": "it is ackd_seq: nothing new",
         "oldest": "it is the oldest TLP that is not acknowledged, and not the only one that was sent",
         "inside": "it is neither the oldest nor the newest",
@@ -61,60 +61,60 @@ cosim_core::axes! {
         "one behind": "it is the number before ackd_seq",
         "behind": "it is further behind",
     }
-    NAK = "kind" { "Ack": "an Ack", "Nak": "a Nak" }
-    GOOD = "CRC" { "good": "it is whole", "bad": "it is damaged" }
-    pub(super) NUMBER = "number" {
+    axis NAK = "kind" { "Ack": "an Ack", "Nak": "a Nak" }
+    axis GOOD = "CRC" { "good": "it is whole", "bad": "it is damaged" }
+    axis pub(super) NUMBER = "number" {
         "wanted": "the TLP that B wants", "one ahead": "the one after it",
         "ahead": "further ahead, less than half of the numbers",
         "one behind": "the one before it",
         "behind": "further behind",
     }
-    NAK_OUT = "NAK_SCHEDULED" { "no Nak": "no Nak is out", "Nak out": "a Nak is out and its TLP has not come" }
-    BEFORE_TLP = "the one before" {
+    axis NAK_OUT = "NAK_SCHEDULED" { "no Nak": "no Nak is out", "Nak out": "a Nak is out and its TLP has not come" }
+    axis BEFORE_TLP = "the one before" {
         "first": "none has come since the reset", "wanted": "it was the one that B wanted",
         "duplicate": "it was a duplicate: a replay, or the link doubled it",
         "damaged": "the link damaged it", "ahead": "the link had lost one before it",
     }
-    BEFORE_DLLP = "the one before" {
+    axis BEFORE_DLLP = "the one before" {
         "first": "none has come since the reset", "Ack": "it was an Ack with progress",
         "Nak": "it was a Nak, with or without progress", "old": "it named nothing new: doubled, or overtaken",
         "damaged": "the link damaged it",
     }
-    ACK_TIMER = "Ack timer" {
+    axis ACK_TIMER = "Ack timer" {
         "stopped": "it is stopped", "0": "it has just started", "runs": "it runs",
         "limit": "it expires at this edge unless another rule prevents it",
     }
-    PENDING = "DLLP of B" {
+    axis PENDING = "DLLP of B" {
         "none": "none is on offer", "Ack taken": "an Ack is taken at this edge",
         "Ack waits": "an Ack waits for the link", "Nak taken": "a Nak is taken at this edge",
         "Nak waits": "a Nak waits for the link",
     }
-    pub(super) A_NUMBERS = "numbers" {
+    axis pub(super) A_NUMBERS = "numbers" {
         "inside": "4095 and 0 are both in the buffer, or 0 is the next one and 4095 is in it",
     }
-    pub(super) B_NUMBERS = "next_rcv_seq" {
+    axis pub(super) B_NUMBERS = "next_rcv_seq" {
         "before": "it is less than 256 away from 4095", "after": "it has rolled over less than 256 numbers ago",
     }
 }
 
 /// Rules of A except for reset, in the order of their axis.
-pub(super) const OF_A: [Rules; 16] =
+pub(super) const OF_A: [RuleSet; 16] =
     [A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16];
 /// Rules of B except for reset, in the order of their axis.
-pub(super) const OF_B: [Rules; 14] = [B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, F0];
+pub(super) const OF_B: [RuleSet; 14] = [B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, F0];
 
 /// Rules of A that are crossed with the level of the buffer.
-pub(super) const OF_BUFFER: [Rules; 15] =
+pub(super) const OF_BUFFER: [RuleSet; 15] =
     [A1, A2, A3, A4, A5, A6, A7, A8, A9, A11, A12, A13, A14, A15, A16];
 /// Rules of A that are crossed with its timer; rules of DLLPs have their own group.
-pub(super) const OF_TIMER: [Rules; 8] = [A1, A2, A9, A10, A11, A13, A15, A16];
+pub(super) const OF_TIMER: [RuleSet; 8] = [A1, A2, A9, A10, A11, A13, A15, A16];
 /// Rules of B that are crossed with its timer.
-pub(super) const OF_ACK_TIMER: [Rules; 11] = [B1, B2, B3, B4, B5, B6, B7, B11, B12, B13, F0];
+pub(super) const OF_ACK_TIMER: [RuleSet; 11] = [B1, B2, B3, B4, B5, B6, B7, B11, B12, B13, F0];
 
 /// Rules of which exactly one fires for each TLP that arrives outside of reset.
-pub(super) const OF_TLP: [Rules; 7] = [B1, B2, B3, B4, B5, B6, F0];
+pub(super) const OF_TLP: [RuleSet; 7] = [B1, B2, B3, B4, B5, B6, F0];
 /// Rules of which exactly one fires for each DLLP that arrives.
-pub(super) const OF_DLLP: [Rules; 6] = [A3, A4, A5, A6, A7, A8];
+pub(super) const OF_DLLP: [RuleSet; 6] = [A3, A4, A5, A6, A7, A8];
 
 const A_RULE: Axis = Axis::new("rule", &values(OF_A));
 const B_RULE: Axis = Axis::new("rule", &values(OF_B));
@@ -124,8 +124,8 @@ const ACK_TIMER_RULE: Axis = Axis::new("rule", &values(OF_ACK_TIMER));
 const TLP_RULE: Axis = Axis::new("rule", &values(OF_TLP));
 const DLLP_RULE: Axis = Axis::new("rule", &values(OF_DLLP));
 
-cosim_core::covergroups! {
-    pub(super) GROUPS;
+cosim_core::coverage! {
+    groups pub(super) GROUPS;
     A_BUFFER = "a-buffer": "rules of A, by the replay buffer before the edge" [BUFFER_RULE, BUFFER]
         unless |at, parameters| { no_such_level(OF_BUFFER[at[0]], BUFFER.values[at[1]].name, parameters) };
     A_TIMER = "a-timer": "rules of A, by REPLAY_TIMER before the edge" [TIMER_RULE, TIMER]
@@ -164,7 +164,7 @@ cosim_core::covergroups! {
 pub(super) const MOST_USED: u16 = 2047;
 
 /// Whether a rule is in a set.
-fn is(rule: Rules, of: Rules) -> bool {
+fn is(rule: RuleSet, of: RuleSet) -> bool {
     of.has(rule)
 }
 
@@ -177,20 +177,20 @@ fn depth(parameters: &Parameters) -> u64 {
 }
 
 /// Rules that F0 enables or disables.
-fn not_in_profile(rule: Rules, parameters: &Parameters) -> Option<&'static str> {
+fn not_in_profile(rule: RuleSet, parameters: &Parameters) -> Option<&'static str> {
     match f0_on(parameters) {
         true => is(rule, B2).then_some("replaced by F0"),
         false => is(rule, F0).then_some("needs F0"),
     }
 }
 
-fn no_such_level(rule: Rules, level: &str, parameters: &Parameters) -> Option<&'static str> {
+fn no_such_level(rule: RuleSet, level: &str, parameters: &Parameters) -> Option<&'static str> {
     match level {
         "some" if depth(parameters) == 2 => {
             Some("REPLAY_DEPTH is 2: with an entry used one is free")
         }
         "full" if is(rule, A1) => Some("A11: tlp_ready is 0 while no entry is free"),
-        "empty" if is(rule, A3.or(A4).or(A9).or(A14).or(A15)) => Some(
+        "empty" if is(rule, A3.with(A4).with(A9).with(A14).with(A15)) => Some(
             "section 4: with an empty buffer last_sent_seq is ackd_seq, and nothing is unacknowledged",
         ),
         "empty" if is(rule, A12) => Some("section 4: with an empty buffer send_seq is next_seq"),
@@ -199,7 +199,11 @@ fn no_such_level(rule: Rules, level: &str, parameters: &Parameters) -> Option<&'
     }
 }
 
-fn no_such_replay_timer(rule: Rules, timer: &str, parameters: &Parameters) -> Option<&'static str> {
+fn no_such_replay_timer(
+    rule: RuleSet,
+    timer: &str,
+    parameters: &Parameters,
+) -> Option<&'static str> {
     match timer {
         "runs" if parameters.get(REPLAY_LIMIT) == 2 => {
             Some("REPLAY_LIMIT is 2: it is 0 or at its limit")
@@ -213,7 +217,7 @@ fn no_such_replay_timer(rule: Rules, timer: &str, parameters: &Parameters) -> Op
     }
 }
 
-fn no_such_replays(rule: Rules, replays: usize) -> Option<&'static str> {
+fn no_such_replays(rule: RuleSet, replays: usize) -> Option<&'static str> {
     (is(rule, A10) && replays != 3).then_some("A10: REPLAY_NUM is 3")
 }
 
@@ -245,23 +249,23 @@ fn no_such_tlp(bad: usize, number: &str, parameters: &Parameters) -> Option<&'st
     }
 }
 
-fn no_such_dllp_after(before: &str, rule: Rules) -> Option<&'static str> {
+fn no_such_dllp_after(before: &str, rule: RuleSet) -> Option<&'static str> {
     match before {
-        "first" if is(rule, A6.or(A7)) => {
+        "first" if is(rule, A6.with(A7)) => {
             Some("sections 4, 6: before B takes a TLP it owes no Ack, and its Nak names ackd_seq")
         }
         _ => None,
     }
 }
 
-fn no_such_tlp_after(before: &str, rule: Rules, parameters: &Parameters) -> Option<&'static str> {
+fn no_such_tlp_after(before: &str, rule: RuleSet, parameters: &Parameters) -> Option<&'static str> {
     match before {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
         "first" if is(rule, B3) => Some("nothing was sent before what B wants first"),
-        "first" | "wanted" if is(rule, B2.or(B6).or(F0)) => {
+        "first" | "wanted" if is(rule, B2.with(B6).with(F0)) => {
             Some("B1: no Nak is out before a TLP is lost or damaged")
         }
-        "damaged" | "ahead" if is(rule, B3.or(B4).or(B5)) => Some("B4, B5: a Nak is out"),
+        "damaged" | "ahead" if is(rule, B3.with(B4).with(B5)) => Some("B4, B5: a Nak is out"),
         _ => None,
     }
 }
@@ -269,30 +273,30 @@ fn no_such_tlp_after(before: &str, rule: Rules, parameters: &Parameters) -> Opti
 /// With F0 off the Ack timer does not run while a Nak is out: section 6.
 const SILENT: &str = "section 6: with F0 off the Ack timer is stopped while a Nak is out";
 
-fn no_such_ack_timer(rule: Rules, timer: &str, parameters: &Parameters) -> Option<&'static str> {
+fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Option<&'static str> {
     match timer {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
         "runs" if parameters.get(ACKNAK_LATENCY) == 2 => {
             Some("ACKNAK_LATENCY is 2: it is 0 or at its limit")
         }
-        "stopped" if is(rule, B7.or(B8).or(B13)) => Some("B7, B13: the timer runs"),
-        "0" | "runs" if is(rule, B7.or(B8)) => Some("B7: the timer is at its limit"),
+        "stopped" if is(rule, B7.with(B8).with(B13)) => Some("B7, B13: the timer runs"),
+        "0" | "runs" if is(rule, B7.with(B8)) => Some("B7: the timer is at its limit"),
         "limit" if is(rule, B13) => Some("B7 fires instead, unless B4 or B5 does"),
-        "0" | "runs" | "limit" if is(rule, B2.or(B6)) && !f0_on(parameters) => Some(SILENT),
+        "0" | "runs" | "limit" if is(rule, B2.with(B6)) && !f0_on(parameters) => Some(SILENT),
         _ => None,
     }
 }
 
-fn no_such_dllp(rule: Rules, pending: &str, parameters: &Parameters) -> Option<&'static str> {
+fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option<&'static str> {
     match pending {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        "Ack waits" if is(rule, B8.or(B9)) => None,
-        _ if is(rule, B8.or(B9)) => Some("B8, B9: an Ack waits"),
+        "Ack waits" if is(rule, B8.with(B9)) => None,
+        _ if is(rule, B8.with(B9)) => Some("B8, B9: an Ack waits"),
         "Nak waits" if is(rule, B10) => None,
         _ if is(rule, B10) => Some("B10: a Nak waits"),
         "none" | "Ack waits" | "Nak waits" if is(rule, B11) => Some("B11: a DLLP is taken"),
         "Ack waits" | "Nak waits" if is(rule, B12) => Some("B12: no DLLP waits"),
-        "Ack taken" | "Ack waits" if is(rule, B2.or(B6)) && !f0_on(parameters) => Some(SILENT),
+        "Ack taken" | "Ack waits" if is(rule, B2.with(B6)) && !f0_on(parameters) => Some(SILENT),
         "Nak taken" | "Nak waits" if is(rule, B5) && depth(parameters) == 2 => Some(
             "REPLAY_DEPTH is 2: before A sends the one after the next TLP it has heard of one that B took after this Nak",
         ),
@@ -300,13 +304,15 @@ fn no_such_dllp(rule: Rules, pending: &str, parameters: &Parameters) -> Option<&
     }
 }
 
-fn no_such_nak(rule: Rules, is_out: bool, parameters: &Parameters) -> Option<&'static str> {
+fn no_such_nak(rule: RuleSet, is_out: bool, parameters: &Parameters) -> Option<&'static str> {
     match is_out {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        false if is(rule, B2.or(B6).or(F0)) => Some("B2, B6, F0: a Nak is out"),
-        true if is(rule, B3.or(B4).or(B5)) => Some("B3, B4, B5: no Nak is out"),
+        false if is(rule, B2.with(B6).with(F0)) => Some("B2, B6, F0: a Nak is out"),
+        true if is(rule, B3.with(B4).with(B5)) => Some("B3, B4, B5: no Nak is out"),
         true if is(rule, B9) => Some("B4, B5: a Nak is due while none is out"),
-        true if is(rule, B7.or(B8).or(B10).or(B12).or(B13)) && !f0_on(parameters) => Some(SILENT),
+        true if is(rule, B7.with(B8).with(B10).with(B12).with(B13)) && !f0_on(parameters) => {
+            Some(SILENT)
+        }
         _ => None,
     }
 }

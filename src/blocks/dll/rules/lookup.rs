@@ -4,7 +4,8 @@
 //! instead of the evaluation of 32 guards. Few combinations occur, so the used part of the tables
 //! fits into the cache.
 
-use super::{ABOUT_A, ABOUT_B, ENTRIES, Facts, RESET, Rules, fires};
+use super::{ABOUT_A, ABOUT_B, ENTRIES, Facts, RESET, fires};
+use cosim_core::harness::RuleSet;
 use std::sync::LazyLock;
 
 /// The facts about A, the lowest bits.
@@ -12,12 +13,12 @@ const FACTS_OF_A: Facts = (1 << ABOUT_A) - 1;
 /// The facts about B, the next bits.
 const FACTS_OF_B: Facts = ((1 << ABOUT_B) - 1) << ABOUT_A;
 /// The rules of A, except for reset.
-pub const OF_A: Rules = rules_about(FACTS_OF_A);
+pub const OF_A: RuleSet = rules_about(FACTS_OF_A);
 /// The rules of B, except for reset.
-pub const OF_B: Rules = rules_about(FACTS_OF_B);
+pub const OF_B: RuleSet = rules_about(FACTS_OF_B);
 
 /// The rules, except for reset, whose guards test any of `facts`.
-const fn rules_about(facts: Facts) -> Rules {
+const fn rules_about(facts: Facts) -> RuleSet {
     let (mut rules, mut index) = (0, 0);
     while index < ENTRIES.len() {
         let (on, off, ..) = ENTRIES[index].guard.parts();
@@ -26,16 +27,16 @@ const fn rules_about(facts: Facts) -> Rules {
         }
         index += 1;
     }
-    Rules(rules)
+    RuleSet::of_bits(rules)
 }
 
 const _: () = {
     let mut index = 0;
     while index < ENTRIES.len() {
-        let (rule, guard) = (Rules(1 << index), &ENTRIES[index].guard);
+        let (rule, guard) = (RuleSet::one(index), &ENTRIES[index].guard);
         let (of_a, of_b) = (OF_A.has(rule), OF_B.has(rule));
         assert!(of_a != of_b || guard.parts().0 == RESET, "a rule is of one device");
-        let others = if of_a { !OF_A.0 } else { !OF_B.0 };
+        let others = if of_a { !OF_A.bits() } else { !OF_B.bits() };
         assert!(guard.needs() & others == 0, "a rule depends on rules of the other device");
         index += 1;
     }
@@ -44,8 +45,8 @@ const _: () = {
 /// The tables of both devices outside of reset.
 #[derive(Debug)]
 pub struct Lookup {
-    a: Box<[Rules; 1 << ABOUT_A]>,
-    b: Box<[Rules; 1 << ABOUT_B]>,
+    a: Box<[u32; 1 << ABOUT_A]>,
+    b: Box<[u32; 1 << ABOUT_B]>,
 }
 
 static LOOKUP: LazyLock<Lookup> = LazyLock::new(|| Lookup {
@@ -54,9 +55,9 @@ static LOOKUP: LazyLock<Lookup> = LazyLock::new(|| Lookup {
 });
 
 /// Builds a table on the heap.
-fn table<const SIZE: usize>(rules: impl Fn(Facts) -> Rules) -> Box<[Rules; SIZE]> {
-    let rules: Box<[Rules]> = (0..SIZE as Facts).map(rules).collect();
-    rules.try_into().unwrap_or_else(|_| Box::new([Rules::NONE; SIZE]))
+fn table<const SIZE: usize>(rules: impl Fn(Facts) -> RuleSet) -> Box<[u32; SIZE]> {
+    let rules: Box<[u32]> = (0..SIZE as Facts).map(|facts| rules(facts).bits() as u32).collect();
+    rules.try_into().unwrap_or_else(|_| Box::new([0; SIZE]))
 }
 
 impl Lookup {
@@ -67,14 +68,14 @@ impl Lookup {
 
     /// The rules of A that fire outside of reset.
     #[inline]
-    pub fn of_a(&self, facts: Facts) -> Rules {
-        self.a[(facts & FACTS_OF_A) as usize]
+    pub fn of_a(&self, facts: Facts) -> RuleSet {
+        RuleSet::of_bits(self.a[(facts & FACTS_OF_A) as usize].into())
     }
 
     /// The rules of B that fire outside of reset.
     #[inline]
-    pub fn of_b(&self, facts: Facts) -> Rules {
-        self.b[((facts & FACTS_OF_B) >> ABOUT_A) as usize]
+    pub fn of_b(&self, facts: Facts) -> RuleSet {
+        RuleSet::of_bits(self.b[((facts & FACTS_OF_B) >> ABOUT_A) as usize].into())
     }
 }
 
@@ -88,12 +89,13 @@ mod tests {
         let lookup = Lookup::get();
         // Every fact of each device, combined with many facts of the other one.
         for facts in (0..RESET).step_by(4099) {
-            assert_eq!(lookup.of_a(facts).or(lookup.of_b(facts)), fires(facts), "{facts:#b}");
+            assert_eq!(lookup.of_a(facts).with(lookup.of_b(facts)), fires(facts), "{facts:#b}");
         }
         for about_a in 0..1 << ABOUT_A {
             assert_eq!(lookup.of_a(about_a), fires(about_a).and(OF_A));
         }
-        assert_eq!(OF_A.0 | OF_B.0 | fires(RESET).0, u32::MAX, "no rule is left out");
+        let all = OF_A.with(OF_B).with(fires(RESET));
+        assert_eq!(all.bits(), u32::MAX.into(), "no rule is left out");
         assert!(!OF_B.has(B14), "reset is not looked up");
     }
 }

@@ -11,91 +11,89 @@ const STATE: Axis = Axis::new("state", State::VALUES.split_at(State::None as usi
 const HANDLE: Axis = Axis::new("handle", CORNERS);
 const BYTES: Axis = Axis::new("bytes", CORNERS);
 
-cosim_core::axes! {
-    pub(crate) KIND = "packet" {
+cosim_core::coverage! {
+    axis pub(crate) KIND = "packet" {
         "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
         "eager": "an eager CP", "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
         "kind 7": "a code without meaning",
     }
-    RING = "ring" {
+    axis RING = "ring" {
         "empty": "it holds no buffer", "below LOW": "it holds fewer than LOW, and not HIGH",
         "LOW": "it holds LOW, and not HIGH", "above LOW": "it holds more than LOW, and not HIGH",
         "HIGH": "it holds HIGH",
     }
-    pub(super) REFILL = "refill" {
+    axis pub(super) REFILL = "refill" {
         "none": "G1: it holds enough", "to HIGH": "G2, G4: up to HIGH",
         "partly": "G2, G4: by all that are free, fewer than it lacks",
         "nothing free": "G3: the pool is empty", "too much": "O1: the pending credit would be too large",
     }
-    POOL = "pool" {
+    axis POOL = "pool" {
         "empty": "no buffer is free, and KEEP is above 1", "low": "some are free, fewer than KEEP - 1",
         "KEEP - 1": "one fewer than KEEP", "KEEP": "KEEP buffers are free", "more": "more than KEEP",
     }
-    CHOICE = "choice" {
+    axis CHOICE = "choice" {
         "copied": "U1: there is a temporary buffer", "no buffer": "U2: kept, for want of a temporary buffer",
         "kept": "U3: kept, the pool is not low",
     }
-    WHOLE = "message" { "one packet": "the CP was all of it", "more": "DPs follow" }
-    FATE = "message" {
+    axis WHOLE = "message" { "one packet": "the CP was all of it", "more": "DPs follow" }
+    axis FATE = "message" {
         "rendezvous": "a CP with rendezvous data", "posted": "eager, its receive is posted",
         "copied": "eager and unexpected, copied", "kept": "eager and unexpected, kept",
     }
-    DPS = "DPs" {
+    axis DPS = "DPs" {
         "0": "the CP is all", "1": "one", "2 to 7": "two to seven", "8 to 63": "8 to 63",
         "64 or more": "64 or more",
     }
-    STRAY = "packet" {
+    axis STRAY = "packet" {
         "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
         "eager": "an eager CP", "rndv_data": "a CP with rendezvous data",
         "kind 7": "a code without meaning",
     }
-    DATA = "message" { "kept": "its packets are kept", "copied": "its packets are copied" }
-    LAST = "pkt_last" { "0": "it does not say that it is the last", "1": "it says so" }
-    POSTED = "message" { "rendezvous": "rendezvous data", "eager": "eager, its receive is posted" }
-    END = "finished" {
+    axis DATA = "message" { "kept": "its packets are kept", "copied": "its packets are copied" }
+    axis LAST = "pkt_last" { "0": "it does not say that it is the last", "1": "it says so" }
+    axis POSTED = "message" { "rendezvous": "rendezvous data", "eager": "eager, its receive is posted" }
+    axis END = "finished" {
         "at once": "there is no DP: in the first cycle", "waited": "there is no DP: later",
         "with the last DP": "P28", "after it": "P30, after the last DP",
     }
-    ANSWER = "receive" { "unexpected": "P13", "posted": "P12" }
-    CYCLES = "cycles" {
+    axis ANSWER = "receive" { "unexpected": "P13", "posted": "P12" }
+    axis CYCLES = "cycles" {
         "0": "none", "1": "one", "2 to 7": "two to seven", "8 or more": "8 or more",
     }
-    STALL = "cycles" {
+    axis STALL = "cycles" {
         "0": "none", "1": "one", "2 to 15": "2 to 15", "16 to 127": "16 to 127",
         "128 or more": "128 or more",
     }
-    GROWN = "count" { "same": "as it was first offered", "more": "K1: it grew while it waited" }
-    AMOUNT = "credit" {
+    axis GROWN = "count" { "same": "as it was first offered", "more": "K1: it grew while it waited" }
+    axis AMOUNT = "credit" {
         "1": "one buffer", "2 to 15": "2 to 15", "16 to 127": "16 to 127", "128 or more": "128 or more",
     }
-    NEXT = "edge" { "K3": "nothing is added", "K2": "new credits at the same edge" }
-    USE = "use" {
+    axis NEXT = "edge" { "K3": "nothing is added", "K2": "new credits at the same edge" }
+    axis USE = "use" {
         "released": "its packet is released and nothing else", "copied": "it is copied",
         "kept": "it is kept", "asked": "match_id of the last cycle of CHECK_POSTED",
     }
-    COPY = "copy" {
+    axis COPY = "copy" {
         "rendezvous CP": "P9", "posted CP": "P12", "posted DP": "P27, P28",
         "unexpected CP": "U1", "unexpected DP": "P20",
     }
-    GRANT = "temporary buffer" { "granted": "U1", "not granted": "U2" }
-    FREE = "free buffers" {
+    axis GRANT = "temporary buffer" { "granted": "U1", "not granted": "U2" }
+    axis FREE = "free buffers" {
         "none": "the pool is empty", "too few": "at least two fewer than the ring lacks",
         "one too few": "one fewer than the ring lacks, not 0", "enough": "as many as the ring lacks",
         "one more": "one more than the ring lacks", "more": "at least two more",
     }
-    SUM = "credit" {
+    axis SUM = "credit" {
         "below 254": "credit_pending and m are below 254", "254": "they are 254",
         "255": "they are 255, the most that fits", "256": "O1: one too many",
         "above 256": "O1: more",
     }
-    TAKER = "state" {
+    axis TAKER = "state" {
         "DETERMINE_CP_TYPE": "P3: a CP", "PROC_UNEXP_DP": "P23: a packet behind an unexpected CP",
         "RECV_POSTED_DATA": "P29, P30: a DP of a posted message",
     }
-}
 
-cosim_core::covergroups! {
-    pub(super) GROUPS;
+    groups pub(super) GROUPS;
     OFFERS = "offers": "packets on the pins: state, kind" [STATE, KIND];
     REFILLS = "ring": "packets taken, and cycles with an empty ring: ring before the edge, what it gets"
         [RING, REFILL]

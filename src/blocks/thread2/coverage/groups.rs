@@ -4,8 +4,8 @@ use super::super::layout::opcode;
 use super::super::rows::{self, State, fix};
 use cosim_core::harness::{Axis, CORNERS, Parameters, Value};
 
-cosim_core::axes! {
-    OPCODE = "opcode" {
+cosim_core::coverage! {
+    axis OPCODE = "opcode" {
         "SEND_FIRST": "first packet of a SEND", "SEND_MIDDLE": "middle packet of a SEND",
         "SEND_LAST": "last packet of a SEND", "SEND_LAST_WITH_IMM": "last packet of a SEND, with immediate",
         "SEND_ONLY": "SEND of one packet", "SEND_ONLY_WITH_IMM": "SEND of one packet, with immediate",
@@ -21,51 +21,51 @@ cosim_core::axes! {
         "not a request": "a response, an acknowledge, or a code of the NIC's own",
         "no opcode": "a code without meaning",
     }
-    SERVICE = "service" {
+    axis SERVICE = "service" {
         "RC": "reliable connection", "UC": "unreliable connection", "RD": "reliable datagram",
         "UD": "unreliable datagram", "CNP": "congestion notification",
         "XRC": "extended reliable connection", "6": "a code without meaning",
         "7": "the other code without meaning",
     }
-    QP_STATE = "QP state" {
+    axis QP_STATE = "QP state" {
         "processes": "it processes messages: RTR, RTS, SQD, SQE",
         "refuses": "it is another state, or a code without meaning",
     }
-    OUTCOME = "outcome" {
+    axis OUTCOME = "outcome" {
         "unknown": "T06: its opcode asks for nothing", "refused": "F7: its QP processes no messages",
         "lost": "T08: RecvQueueMgt was not ready", "read": "T38, F4: passed on to be answered",
         "silent": "F6: its service is not acknowledged", "acknowledged": "T44: an acknowledge was asked for",
         "reset": "a reset ended it",
     }
-    POSITION = "packet" {
+    axis POSITION = "packet" {
         "FIRST": "SEND_FIRST", "MIDDLE": "SEND_MIDDLE", "LAST": "SEND_LAST",
         "LAST_WITH_IMM": "SEND_LAST_WITH_IMM", "ONLY": "SEND_ONLY",
         "ONLY_WITH_IMM": "SEND_ONLY_WITH_IMM",
     }
-    CONTINUES = "packet" {
+    axis CONTINUES = "packet" {
         "MIDDLE": "SEND_MIDDLE", "LAST": "SEND_LAST", "LAST_WITH_IMM": "SEND_LAST_WITH_IMM",
     }
-    STEP = "step" { "any": "it stays where it is, or begins anew" }
-    UNITS = "pieces" {
+    axis STEP = "step" { "any": "it stays where it is, or begins anew" }
+    axis UNITS = "pieces" {
         "0": "nothing of the packet is placed", "1": "it is placed in one piece", "2": "in two",
         "3": "in three", "4 to 7": "in four to seven", "8 or more": "in eight or more",
     }
-    SPLIT = "piece" {
+    axis SPLIT = "piece" {
         "unit goes on": "the packet ends inside of the unit",
         "packet goes on": "the unit ends inside of the packet",
         "both end": "unit and packet end together",
     }
-    PART = "unit" {
+    axis PART = "unit" {
         "from its beginning": "nothing of it was used before",
         "rest": "earlier packets have used a part of it",
     }
-    pub(super) OPERATION = "operation" { "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request" }
-    LENGTH = "bytes" {
+    axis pub(super) OPERATION = "operation" { "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request" }
+    axis LENGTH = "bytes" {
         "0": "no payload", "1": "one byte", "2 to 255": "2 to 255 bytes",
         "256 to 4095": "256 to 4095 bytes", "4096": "4096 bytes, the largest MTU",
         "more": "more than any MTU",
     }
-    WAITING = "state" {
+    axis WAITING = "state" {
         "WQE_REQ_s": "the WQE request", "NEXT_UNIT_s": "the NextUnit", "DATA_UNIT_s": "a DataUnit",
         "CQ_REQ_s": "the CQ request", "CQ_RESP_s": "the CQ's address", "EQ_REQ_s": "the EQ request",
         "EQ_RESP_s": "the EQ's address", "MR_FOR_SEND_s": "the MR request of a piece",
@@ -73,42 +73,42 @@ cosim_core::axes! {
         "MR_FOR_READ_s": "the MR request of an RDMA READ", "MR_FOR_CQ_s": "the MR request of a CQE",
         "MR_FOR_EQ_s": "the MR request of an event", "GEN_ACK_s": "the acknowledge",
     }
-    CYCLES = "cycles" {
+    axis CYCLES = "cycles" {
         "0": "it does not wait", "1": "one cycle", "2 or 3": "two or three cycles",
         "4 to 15": "4 to 15 cycles", "16 or more": "16 cycles or more",
     }
-    ENTRY = "RQ entry" {
+    axis ENTRY = "RQ entry" {
         "64": "64 bytes", "128": "128 bytes", "256": "256 bytes", "512": "512 bytes",
         "1024": "1024 bytes",
     }
-    WRAP = "RQ offset" { "goes on": "the next entry fits behind this one", "wraps": "the RQ begins anew" }
-    RELEASE = "cell" {
+    axis WRAP = "RQ offset" { "goes on": "the next entry fits behind this one", "wraps": "the RQ begins anew" }
+    axis RELEASE = "cell" {
         "kept": "the next WQE is in the cell",
         "behind": "released: the next WQE is before this one",
         "no next": "released: there is no next WQE",
         "beyond": "released: the next WQE ends beyond the cell",
     }
-    OWNER = "owner" {
+    axis OWNER = "owner" {
         "itself": "the QP's index", "nobody": "0, and the QP's index is another", "another": "another one",
     }
-    EVENT = "event" { "no": "no event follows the CQE", "yes": "F1: an event follows" }
-    ERROR = "length error" {
+    axis EVENT = "event" { "no": "no event follows the CQE", "yes": "F1: an event follows" }
+    axis ERROR = "length error" {
         "F5a": "the WQE ends with a used-up unit", "F5d": "the WQE ends before the packet",
     }
-    FOLLOWS = "QP" {
+    axis FOLLOWS = "QP" {
         "same": "the QP of the packet before",
         "another": "another QP, and no message is open",
         "between": "another QP, while a message of some QP is open",
     }
-    KIND = "operation" {
+    axis KIND = "operation" {
         "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request", "other": "none of these",
     }
-    OFFSET = "offset" {
+    axis OFFSET = "offset" {
         "begun": "it leaves 0", "resumed": "a packet continues after one of another QP",
         "cleared": "it returns to 0",
         "cleared beside": "it returns to 0, and that of another QP is not 0",
     }
-    FOUND = "state" {
+    axis FOUND = "state" {
         "IDLE_s": "no packet is there", "JUDGE_s": "a packet was taken", "WQE_REQ_s": "a WQE is asked for",
         "NEXT_UNIT_s": "the NextUnit is waited for", "DATA_UNIT_s": "DataUnits are parsed",
         "CQ_REQ_s": "the CQ is asked for", "CQ_RESP_s": "the CQ's address is waited for",
@@ -126,57 +126,57 @@ const NUMBER: Axis = Axis::new("number", CORNERS);
 /// gigabytes.
 const USED: Axis = Axis::new("bytes", CORNERS.split_at(5).0);
 
-cosim_core::axes! {
-    REQUEST = "request" {
+cosim_core::coverage! {
+    axis REQUEST = "request" {
         "SEND": "MR_FOR_SEND", "WRITE": "MR_FOR_WRITE", "READ": "MR_FOR_READ", "CQE": "MR_FOR_CQ",
         "event": "MR_FOR_EQ",
     }
-    REGION = "field" {
+    axis REGION = "field" {
         "pd": "the protection domain", "key": "the key of the region", "address": "the address",
     }
-    PACKET_FIELD = "field" {
+    axis PACKET_FIELD = "field" {
         "local_qpn": "the receiving QP", "remote_qpn": "the sending QP", "immediate": "immediate data",
         "pkt_start_addr": "where the payload is", "sip": "source address", "dip": "destination address",
     }
-    WQE_FIELD = "field" {
+    axis WQE_FIELD = "field" {
         "rq_entry_sz_log": "log2 of the bytes of an RQ entry", "rq_lkey": "the key of the RQ",
         "rq_length": "the bytes of the RQ", "qp_pd": "the protection domain of the QP",
     }
-    QUEUE_FIELD = "field" {
+    axis QUEUE_FIELD = "field" {
         "rcv_cqn": "the CQ's number", "cq_log_size": "log2 of its entries",
         "cq_comp_eqn": "the EQ's number", "eq_log_size": "log2 of its entries",
     }
-    STEP_FIELD = "field" {
+    axis STEP_FIELD = "field" {
         "rq_offset": "offset of the WQE in the RQ", "cache_offset": "offset of the WQE in the cell",
         "next_wqe_addr": "where the next WQE is", "next_wqe_size": "its slots",
         "cur_wqe_size": "the slots of this WQE",
     }
-    UNIT = "unit" {
+    axis UNIT = "unit" {
         "placed": "MR_FOR_SEND: a piece of the packet is in it",
         "behind": "T20, T13 to T17: the packet is placed already",
         "of a WRITE": "D1, T11, T12: it is of an RDMA WRITE with immediate",
     }
-    CARRY = "carry" {
+    axis CARRY = "carry" {
         "none": "no carry, or nothing is added", "below 32": "the highest one is into bits 1 to 31",
         "32 to 63": "the highest one is into bits 32 to 63", "out of 64": "out of the address",
     }
-    RING_END = "end" {
+    axis RING_END = "end" {
         "far below": "the next entry ends at least two bytes before rq_length",
         "one below": "one byte before it", "equal": "there", "one above": "one byte behind it",
         "far above": "at least two bytes behind it",
     }
-    RING_ORDER = "end" {
+    axis RING_ORDER = "end" {
         "before": "the next entry ends before rq_length", "equal": "there", "behind": "behind it",
     }
-    RING_SIZE = "size" {
+    axis RING_SIZE = "size" {
         "below 2^16": "the next entry ends below 2^16 bytes", "below 2^28": "below 2^28 bytes",
         "2^28 and up": "there or above: the sum needs more bits than the offset",
     }
-    CELL_END = "end" {
+    axis CELL_END = "end" {
         "below 255": "the next WQE ends below slot 255", "255": "there", "256": "at the end of the cell",
         "257": "one slot beyond it", "beyond": "further",
     }
-    NEXT = "next WQE" {
+    axis NEXT = "next WQE" {
         "behind": "at least two slots before this one", "one behind": "one slot", "same": "at its place",
         "one ahead": "one slot ahead", "below 2^8": "further ahead, below 2^8 slots",
         "below 2^16": "below 2^16 slots", "below 2^24": "below 2^24 slots", "2^24 and up": "further",
@@ -223,8 +223,8 @@ const INDICES: [Value; 256] = {
     values
 };
 
-cosim_core::covergroups! {
-    pub(super) GROUPS;
+cosim_core::coverage! {
+    groups pub(super) GROUPS;
     SERVICES = "services": "packets taken: opcode, service" [OPCODE, SERVICE];
     QP_STATES = "qp-states": "packets taken: opcode, state of their QP" [OPCODE, QP_STATE];
     OUTCOMES = "outcomes": "packets: opcode, how they end" [OPCODE, OUTCOME]

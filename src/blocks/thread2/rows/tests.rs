@@ -60,14 +60,12 @@ fn exactly_one_row_applies_in_every_state_for_every_input_and_mask() {
     for state in State::ALL {
         for_each_input(state, |packet, cycle| {
             let conditions = packet.conditions().with(cycle);
-            let applies: Vec<&str> = ROWS
-                .iter()
-                .filter(|row| row.from == state)
-                .filter(|row| row.guard.holds(conditions, 1 << packet.net_opcode))
-                .map(|row| row.name)
+            let holds = |row: &Row| row.guard.holds(conditions, 1 << packet.net_opcode);
+            let applies: Vec<usize> = (0..ROWS.len())
+                .filter(|row| ROWS[*row].from == state && holds(&ROWS[*row]))
                 .collect();
             assert_eq!(applies.len(), 1, "{state:?} {packet:?} {cycle:?}: {applies:?}");
-            let selected = select(state, packet.conditions(), cycle).map(|row| ROWS[row].name);
+            let selected = select(state, packet.conditions(), cycle);
             assert_eq!(selected, Some(applies[0]), "{state:?} {packet:?} {cycle:?}");
         });
     }
@@ -102,8 +100,8 @@ fn no_row_looks_at_what_the_enumeration_leaves_out() {
             seen |= WQE_ENDS;
         }
         let unlisted = nothing.with(&all) & !seen;
-        for row in ROWS.iter().filter(|row| row.from == state) {
-            assert_eq!((row.guard.on | row.guard.off) & unlisted, 0, "{}", row.name);
+        for (row, rule) in ROWS.iter().zip(RULES).filter(|(row, _)| row.from == state) {
+            assert_eq!((row.guard.on | row.guard.off) & unlisted, 0, "{}", rule.name);
         }
     }
 }
@@ -111,7 +109,7 @@ fn no_row_looks_at_what_the_enumeration_leaves_out() {
 #[test]
 fn reasons_name_the_fix() {
     let reason = |name: &str, fixes| {
-        let index = ROWS.iter().position(|row| row.name == name).unwrap();
+        let index = RULES.iter().position(|rule| rule.name == name).unwrap();
         unreachable(index, fixes)
     };
     assert_eq!(reason("T08", 0xff).as_deref(), Some("replaced by F0"));
