@@ -85,19 +85,9 @@ fn interfaces_of_several_clocks_get_agents() {
     }
 }
 
-/// Do the guides show lines of `examples/uart`, which builds and passes, and is one found when
-/// its RTL is broken?
+/// Does `examples/uart`, which the guides show, pass, and is it found when its RTL is broken?
 #[test]
 fn the_guides_show_an_example_that_passes() {
-    for (page, file) in [("own-agent", "src/receiver.rs"), ("register-bus", "src/timer.rs")] {
-        let shown = source(format!("docs/how-to/{page}.md"));
-        let file = source(format!("examples/uart/{file}"));
-        let blocks: Vec<&str> = shown.split("```").skip(1).step_by(2).collect();
-        assert!(!blocks.is_empty(), "{page} shows no code");
-        for line in blocks.iter().flat_map(|block| block.lines().skip(1)).map(str::trim) {
-            assert!(line.starts_with("// ") || file.contains(line), "{page} differs: {line}");
-        }
-    }
     let outside = Outside::built("uart");
     for (block, file, from, to) in [
         ("uart_rx", "UartRx.sv", "index == 9", "index == 8"),

@@ -4,6 +4,7 @@
 //! - [`program`] holds the name, version and identity of the running program.
 //! - [`files`] reads inputs and writes files atomically; [`checksum`] protects records against
 //!   edits.
+//! - [`parallel`] works on several threads.
 //! - [`path_bytes`] serializes paths between processes.
 //! - [`text`] escapes foreign text for each output format.
 //!
@@ -21,6 +22,7 @@
 pub mod checksum;
 pub mod error;
 pub mod files;
+pub mod parallel;
 pub mod path_bytes;
 pub mod program;
 pub mod run_file;

@@ -2,8 +2,8 @@
 
 use super::{CheckFailures, Checks, Result, failed, files, json};
 use crate::shard::Shard;
+use cosim_base::parallel;
 use cosim_harness::harness::BlockInfo;
-use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -60,12 +60,9 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
     }
     let part: Vec<_> =
         (0..).zip(&all).filter(|(place, _)| bugs.part.has(*place)).map(|(_, bug)| bug).collect();
-    let found: Vec<Result<String>> = part
-        .par_iter()
-        .map(|(name, patch)| {
-            find(checks, patch, (bugs.most_packets)(name), (bugs.reported_at)(name))
-        })
-        .collect();
+    let found: Vec<Result<String>> = parallel::map(&part, |(name, patch)| {
+        find(checks, patch, (bugs.most_packets)(name), (bugs.reported_at)(name))
+    });
     for ((name, _), side) in part.into_iter().zip(found) {
         let expected = |open: &[(&str, &str)]| {
             let listed = open.iter().find(|(other, _)| other == name);

@@ -3,13 +3,13 @@
 use super::reference::run_reference;
 use super::{CheckFailures, Result};
 use crate::engine::Cases;
+use cosim_base::parallel;
 use cosim_harness::harness::{
     Block, Case, CaseRng, Drive, Environment, Golden, Parameters, Profile, Scenario, Stimulus,
     Traffic as _, Verdict, bin_name, bins, case_seed, reset_inputs, undriven, unreachable,
 };
 use cosim_harness::json::{self, MisreadText};
 use rand::{RngExt, SeedableRng};
-use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -228,8 +228,8 @@ pub fn environment_bears_any_outputs<B: Block>() -> Result {
 }
 
 pub fn rules_are_hit<B: Block>() -> Result {
-    let wrong = B::PROFILES.par_iter().flat_map_iter(|profile| rules_of::<B>(profile));
-    CheckFailures::all(wrong.collect())
+    let wrong = parallel::map(B::PROFILES, |profile| rules_of::<B>(profile));
+    CheckFailures::all(wrong.into_iter().flatten().collect())
 }
 
 /// Runs the golden model on a traffic. Returns the number of hits of each hit bin by name. For

@@ -9,7 +9,8 @@ use super::kill::place;
 use crate::driven::check_cycle_exact;
 use crate::engine::Cases;
 use crate::vector::{VectorFile, stimuli_of};
-use cosim_base::error::{Error, codes};
+use cosim_base::error::Error;
+use cosim_base::parallel;
 use cosim_base::text::percent;
 use cosim_harness::harness::{
     Block, BlockInfo, Case, CaseRng, Drive, Dut, Explain, Golden, Outcome, Parameters, Profile,
@@ -17,8 +18,6 @@ use cosim_harness::harness::{
 };
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
-use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,6 +26,9 @@ use verilated::{Error as ModelError, Pins, Port};
 
 /// Cycle limit of a faulty golden model: a multiple of the correct model's cycles, plus a constant.
 const CYCLES: (u64, u64) = (2, 1_000);
+/// The name of threads that run a faulty golden model, which may panic. The panic hook is silent for
+/// it.
+const THREAD: &str = "case-golden";
 /// The check that detects a fault if the golden model panics.
 const PANICS: &str = "panic";
 
@@ -307,16 +309,18 @@ impl<B: Block> FaultRecording for Recording<'_, B> {
 
 /// Records the golden model on each stimulus, and keeps the ones without failure.
 fn recordings<'s>(
+    threads: usize,
     all: &'s [NamedStimulus],
     profile: &Profile,
     watch: &Watch,
 ) -> Vec<NamedRecording<'s>> {
-    let record = |(name, stimulus): &'s NamedStimulus| {
+    let all: Vec<&'s NamedStimulus> = all.iter().collect();
+    let recordings = parallel::map_on(threads, THREAD, &all, |(name, stimulus)| {
         (name.as_str(), watch.during(|| stimulus.record(&profile.parameters)))
-    };
+    });
     let ends_well =
         |(_, recording): &NamedRecording<'_>| recording.outcome().verdict == Verdict::Match;
-    all.par_iter().map(record).filter(ends_well).collect()
+    recordings.into_iter().filter(ends_well).collect()
 }
 
 /// The cases, drawn, and the vectors of the profile.
@@ -358,15 +362,11 @@ fn graded(
     profile: &Profile,
     watch: &Watch,
 ) -> Result<ProfileFaults, Error> {
-    // A faulty golden model may panic. The panic hook is silent for threads of this name.
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(request.threads)
-        .thread_name(|_| "case-golden".to_owned())
-        .build()
-        .map_err(|error| Error::Environment(codes::SYSTEM, error.to_string()))?;
-    let cases = pool.install(|| recordings(&stimuli[0], profile, watch));
-    let vectors = pool.install(|| recordings(&stimuli[1], profile, watch));
-    let one = |(place, (rule, kind)): (usize, (usize, Kind))| {
+    let threads = request.threads;
+    let cases = recordings(threads, &stimuli[0], profile, watch);
+    let vectors = recordings(threads, &stimuli[1], profile, watch);
+    let one = |(place, (rule, kind)): &(usize, (usize, Kind))| {
+        let rule = *rule;
         if watch.is_cancelled() {
             return Err(Error::Interrupted);
         }
@@ -374,28 +374,28 @@ fn graded(
             move |(_, recording): &&NamedRecording<'_>| recording.outcome().hits.count(rule) > 0;
         let differs = |all: &[NamedRecording<'_>]| {
             let differs = |(_, recording): &&NamedRecording<'_>| {
-                let run = || recording.differs(rule, &kind);
+                let run = || recording.differs(rule, kind);
                 catch_unwind(AssertUnwindSafe(run)).unwrap_or(true)
             };
             all.iter().filter(hits).find(differs).map(|(name, _)| (*name).to_owned())
         };
         let noticed = cases.iter().filter(hits).find_map(|(name, recording)| {
-            let run = || recording.noticed(rule, &kind);
+            let run = || recording.noticed(rule, kind);
             let check = catch_unwind(AssertUnwindSafe(run));
             Some((check.unwrap_or_else(|_| Some(PANICS.to_owned()))?, (*name).to_owned()))
         });
         Ok(Fault {
-            id: place as u32 + 1,
+            id: *place as u32 + 1,
             rule: info.rules[rule].name.to_owned(),
             differs: differs(&cases),
             noticed,
             vector: differs(&vectors),
-            kind,
+            kind: kind.clone(),
         })
     };
-    let faults = faults(info, request, unreachable);
-    let faults = faults.into_par_iter().enumerate().map(|fault| watch.during(|| one(fault)));
-    let faults = pool.install(|| faults.collect::<Result<Vec<Fault>, Error>>())?;
+    let faults: Vec<_> = faults(info, request, unreachable).into_iter().enumerate().collect();
+    let faults = parallel::map_on(threads, THREAD, &faults, |fault| watch.during(|| one(fault)));
+    let faults = faults.into_iter().collect::<Result<Vec<Fault>, Error>>()?;
     Ok(ProfileFaults {
         profile: profile.name.to_string(),
         cases: cases.len(),
