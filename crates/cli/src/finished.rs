@@ -123,7 +123,7 @@ impl FinishedRuns {
         }
         let main = run::causes(&run.failures).first()?.main;
         main.first.vector.as_ref()?;
-        Some(explain_command(&self.program, 1, &run.folder, &run.header.given))
+        Some(explain_command(1, &run.folder, &run.header, &run.header.given))
     }
 
     /// Prints the result of a run that had ended before.

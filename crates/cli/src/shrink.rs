@@ -27,7 +27,7 @@ use verilated_build::activity::Activity;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector to shrink, or the number of a failure of the latest run.
-    #[arg(value_name = "VECTOR|N", value_parser = path)]
+    #[arg(value_name = "VECTOR|N", value_parser = path, default_value = "1")]
     vector: PathBuf,
     #[command(flatten)]
     run: NumberedRun,
