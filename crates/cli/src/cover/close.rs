@@ -1,6 +1,6 @@
 //! `cosim cover close`: what no case hit gets a vector or a proof.
 
-use super::merged;
+use super::{merged, reached_code};
 use crate::answers::ProverOptions;
 use crate::options::{Threads, UserRtlOptions, duration, find_block, heading, path, whole};
 use crate::{INTERRUPTED, interruption, print_text};
@@ -150,6 +150,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let database = merged(&arguments.databases)?;
     let block = find_block(&database.block)?;
     let info = block.info();
+    // Its check needs no model.
+    reached_code(&database)?;
     let shared = Shared::new(arguments)?;
     let names = selected(database.profiles.keys(), &arguments.profile)?;
     let profiles: Vec<Profile> =
