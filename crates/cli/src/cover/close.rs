@@ -150,12 +150,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let database = merged(&arguments.databases)?;
     let block = find_block(&database.block)?;
     let info = block.info();
-    // Its check needs no model.
-    reached_code(&database)?;
     let shared = Shared::new(arguments)?;
     let names = selected(database.profiles.keys(), &arguments.profile)?;
     let profiles: Vec<Profile> =
         names.into_iter().map(|name| profile_of(block, name)).collect::<Result<_, Error>>()?;
+    reached_code(&database)?;
     shared.rtl.check_profiles(info, &profiles)?;
     let place = arguments.options.location(format!("close-{}", info.name));
     let subject = Subject {
