@@ -462,6 +462,18 @@ fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { plural })
 }
 
+/// The end of the text of a command: what it wrote, and the command to type next.
+fn written(path: &Path, next: &[&str]) -> String {
+    format!("  wrote {}\n{}", text::path(path), next_line(next))
+}
+
+/// The last line of a command: what to type next.
+fn next_line(words: &[&str]) -> String {
+    let words = words.iter().map(|word| (*word).to_owned());
+    let words: Vec<String> = std::iter::once(program::called()).chain(words).collect();
+    format!("  next: {}", text::line(&command_line(&words)))
+}
+
 /// Prints JSON on standard output.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value)

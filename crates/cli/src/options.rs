@@ -255,6 +255,11 @@ impl VectorRtl {
         self.recorded_rtl
     }
 
+    /// Whether the user names the RTL.
+    pub fn is_named(&self) -> bool {
+        !self.given.rtl.is_empty() || !self.given.verilog.list.is_empty()
+    }
+
     /// The sources of `rtl`, with the simulator and assertions of the record unless the user
     /// chooses them, since a failure may show with them only.
     pub fn chosen(&self, recorded: &Rtl, rtl: Rtl) -> Rtl {
@@ -298,8 +303,7 @@ impl VectorRtl {
     ) -> Result<Rtl, Error> {
         let given = recorded.given;
         // Folders and macros alone name no RTL: with them, the built-in RTL would run.
-        let names_sources = !self.given.rtl.is_empty() || !self.given.verilog.list.is_empty();
-        let is_named = names_sources || given.is_built_in();
+        let is_named = self.is_named() || given.is_built_in();
         if let Some(named) = self.given.named()?.filter(|_| is_named) {
             return Ok(self.chosen(given, named));
         }
