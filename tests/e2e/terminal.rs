@@ -287,8 +287,8 @@ fn a_failure_is_named_by_its_number() {
         assert!(replayed.contains(&format!(": {port} is ")), "{pointer}: {replayed}");
     }
 
-    // They are those of the latest run that this user began here, wherever it wrote, and of whatever
-    // run another one finds.
+    // They are those of the latest run that this user began here, wherever it wrote. Others get
+    // runs/latest.
     place.exits(1, &format!("{FAILING} --quiet --out elsewhere"));
     place.prints(1, &["elsewhere/failures/"], "explain");
     place.prints(0, &["elsewhere/report.html"], "open 1 --print");

@@ -32,7 +32,7 @@ pub fn latest() -> PathBuf {
 #[derive(Debug, Clone, Default, Args)]
 pub struct NumberedRun {
     /// Run directory to which the number of a failure refers [default: the latest run that was
-    /// begun in this folder].
+    /// started in this folder].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::WHAT)]
     run: Option<PathBuf>,
 }

@@ -18,7 +18,7 @@ use cosim_block::engine::Waves;
 use cosim_block::shard::Shard;
 use cosim_formats::answers::{AnswerRecord, ProverCommand};
 use cosim_formats::run::{MOST_CASES, OutputLocation};
-use cosim_formats::started;
+use cosim_formats::started::record_latest;
 use cosim_regress::blocks::BlockHandle;
 use cosim_rtl::backend::{self, Feature};
 use std::path::PathBuf;
@@ -208,12 +208,12 @@ fn begin<'a>(
         let begin = ready.begin(&place, &mut |event| renderer.show(event))?;
         Ok((ready, begin))
     };
-    let begun = ready.into_iter().zip(places).map(begin).collect::<Result<Vec<_>, Error>>()?;
-    if let [(_, first), others @ ..] = &begun[..] {
+    let started = ready.into_iter().zip(places).map(begin).collect::<Result<Vec<_>, Error>>()?;
+    if let [(_, first), others @ ..] = &started[..] {
         let folder = first.folder();
-        started::record_latest(if others.is_empty() { folder } else { folder_of(folder) });
+        record_latest(if others.is_empty() { folder } else { folder_of(folder) });
     }
-    Ok(begun)
+    Ok(started)
 }
 
 fn warn_of_other_build(build: Option<&str>) {
