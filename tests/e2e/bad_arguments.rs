@@ -28,7 +28,7 @@ fn bad_arguments_exit_2_and_name_the_argument() {
     let other = format!("replay --block dll {other}");
     let random = format!("replay --fixes random:2 {}", vector_of("recv"));
     let rows = [
-        ("E0101", "`run`", "rnu"),
+        ("E0101", "run`?", "rnu"),
         ("E0101", "'--block'", "run --blok qp"),
         ("E0102", "did you mean `thread2`?", "run --block tread2"),
         ("E0105", "did you mean `smoke`?", "run --scenario smok"),

@@ -275,8 +275,8 @@ impl Help {
         let is_name = |word: &&&str| word.starts_with(|letter: char| letter.is_ascii_lowercase());
         let command = arguments.first().filter(is_name)?;
         let listed = |help: &str, command: &str| {
-            let mut rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-            rows.any(|row| row.split_whitespace().next() == Some(command))
+            help.contains("<COMMAND>")
+                && help.lines().any(|row| row.starts_with(&format!("  {command} ")))
         };
         if !listed(self.of(&[]), command) {
             return Some(format!("no command `{command}`"));

@@ -210,7 +210,13 @@ fn a_vector_knows_its_rtl() {
     let vector = &place.vectors("out")[0];
     place.prints(1, &[&named], &format!("replay --recorded-rtl {vector}"));
     place.prints(1, &[&named], &format!("explain --recorded-rtl {vector}"));
-    // Without a decision of the user nothing runs: a match of the built-in RTL is no verdict on it.
+    // This user ran this text here. A copy of the run directory names the same text.
+    let line = format!("replay {vector}");
+    for line in [line.as_str(), "explain", "explain 1", "shrink 1 --out own.json"] {
+        assert!(text(&place.run(line)).contains("note: "), "{line}");
+    }
+    // A stranger's does not decide what runs: a match of the built-in RTL is no verdict on it.
+    let stranger = format!("COSIM_CACHE={}", place.path("other").display());
     let corpus = project().join("vectors/thread2").display().to_string();
     for line in [
         &*format!("replay {vector}"),
@@ -225,7 +231,7 @@ fn a_vector_knows_its_rtl() {
         &format!("shrink {vector} --out small.json"),
         &format!("export {vector} -o bench"),
     ] {
-        let output = place.run(line);
+        let output = place.run(&format!("{stranger} {line}"));
         let command = line.split(' ').next().unwrap();
         let words = [&*named, &format!("{command} --recorded-rtl"), "--rtl built-in"];
         assert_error_at(&output, "E0211", &words);
@@ -239,10 +245,23 @@ fn a_vector_knows_its_rtl() {
     assert_eq!(members(read, "path"), expected);
     assert!(read.as_array().unwrap().iter().all(|file| file["built_in"] == false));
     place.exits(0, &format!("replay {vector} --rtl built-in"));
+    // An edited record names other RTL, also under the same hash, and a link does not help.
+    let sent = place.text(vector);
+    place.link(&rtl, "link");
+    for edited in ["link".to_owned(), format!("{named}/{TOP}")] {
+        place.write("edited.json", &sent.replace(&*named, &edited));
+        place.fails("E0211", "", "explain edited.json");
+    }
+    let top = place.text(&format!("rtl/thread2/{TOP}"));
+    place.write(&format!("rtl/thread2/{TOP}"), &format!("{top} "));
+    for line in ["explain 1", "replay 1", "replay out", "shrink"] {
+        place.fails("E0211", "has changed since", line);
+    }
     place.write(&format!("rtl/thread2/{TOP}"), &built_in(TOP));
     place.prints(0, &["has changed since"], &format!("replay --recorded-rtl {vector}"));
     fs::remove_dir_all(&rtl).unwrap();
     place.fails("E0211", "--rtl built-in", &format!("replay --recorded-rtl {vector}"));
+    place.fails("E0211", "--rtl built-in", "explain 1");
 }
 
 /// A vector may come from anyone, so the RTL that it names is neither compiled nor copied.

@@ -238,7 +238,7 @@ fn a_failure_is_named_by_its_number() {
     assert_code(&failed, 1);
     let printed = String::from_utf8(failed.stdout).unwrap();
     let next = printed.trim_end().lines().last().unwrap().strip_prefix("  next: ").unwrap();
-    assert!(next.ends_with(" explain 1 --rtl rtl/qp"), "{next}");
+    assert!(next.ends_with(" explain 1"), "{next}");
     let signature = printed.lines().find_map(|line| line.strip_prefix("  1. ")).unwrap();
     let signature = signature.split(": ").next().unwrap();
     let shown = place.typed(1, next);
@@ -254,8 +254,6 @@ fn a_failure_is_named_by_its_number() {
     let waves = place.exits(0, "open 1 --waves --viewer surfer --print");
     assert!(waves.starts_with("surfer "), "{waves}");
     for (line, number) in [
-        // The failure is one of user RTL: nothing is said of the built-in one.
-        ("explain 1", "E0211"),
         ("explain 0 --rtl rtl/qp", "E0109"),
         ("open 99 --print", "E0109"),
         ("open 1 --waves rq --print", "E0107"),
@@ -288,6 +286,17 @@ fn a_failure_is_named_by_its_number() {
         let port = main["verdict"]["port"].as_str().unwrap();
         assert!(replayed.contains(&format!(": {port} is ")), "{pointer}: {replayed}");
     }
+
+    // They are those of the latest run that this user began here, wherever it wrote. Others get
+    // runs/latest.
+    place.exits(1, &format!("{FAILING} --quiet --out elsewhere"));
+    place.prints(1, &["elsewhere/failures/"], "explain");
+    place.prints(0, &["elsewhere/report.html"], "open 1 --print");
+    let stranger = format!("COSIM_CACHE={}", place.path("other").display());
+    place.prints(0, &["runs/latest/report.html"], &format!("{stranger} open --print"));
+    place.fails("E0211", "", &format!("{stranger} explain 1"));
+    fs::remove_dir_all(place.path("elsewhere")).unwrap();
+    place.prints(1, &["runs/latest/failures/"], "explain 1");
 
     // The numbers belong to the latest run, and to a run that is named.
     let latest = fs::read_link(place.path("runs/latest")).unwrap();

@@ -229,7 +229,10 @@ impl Error {
 
     /// A file that cannot be read.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
-        let message = format!("cannot be read: {error}");
+        let message = match error.kind() {
+            io::ErrorKind::NotFound => "does not exist".to_owned(),
+            _ => format!("cannot be read: {error}"),
+        };
         Self::File { code: codes::FILE_UNREADABLE, path: path.to_owned(), message }
     }
 }

@@ -119,13 +119,14 @@ pub fn github_property(text: &str) -> String {
 /// A hint such as "; did you mean `run`?" if one of the known names is similar to `name`; otherwise
 /// nothing.
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    like(name, known).map_or_else(String::new, |like| format!("; did you mean `{like}`?"))
+}
+
+/// The known name that is most like this one, if any is like it.
+pub fn like<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |other: &&str| strsim::damerau_levenshtein(name, other);
-    match known.into_iter().min_by_key(distance) {
-        Some(like) if distance(&like) <= (name.chars().count() / 3).max(1) => {
-            format!("; did you mean `{like}`?")
-        }
-        _ => String::new(),
-    }
+    let most = (name.chars().count() / 3).max(1);
+    known.into_iter().min_by_key(distance).filter(|like| distance(like) <= most)
 }
 
 /// The percentage with two decimals, rounded down, so that 100 means all; 0 if `whole` is 0.

@@ -152,8 +152,8 @@ impl VectorFile {
     /// [`Error::File`] or [`Error::Input`] if it is not a vector.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = read_input_text(path, LARGEST)?;
-        if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-            let message = "is empty; expected the JSON of a vector".to_owned();
+        if !text.trim_start().starts_with('{') {
+            let message = "is not a vector, which is a JSON object".to_owned();
             return Err(Error::File { code: codes::NO_VECTORS, path: path.to_owned(), message });
         }
         Self::from_text(text, path)

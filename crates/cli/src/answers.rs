@@ -1,13 +1,14 @@
 //! What the commands that ask the provers share: options, and how a record is written and printed.
 
 use crate::options::{Caching, Certainty, Format, Formatting, ModelLimits, heading, path};
-use crate::{print_json, print_text};
+use crate::{print_json, print_text, written};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_formats::answers::AnswerRecord;
 use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
+use cosim_report::paths::word;
 use cosim_report::report::write_answers;
 use std::path::PathBuf;
 
@@ -53,7 +54,9 @@ impl ProverOptions {
         record.write(&claim.folder)?;
         write_answers(&claim.folder, record, Blocks(&blocks::infos()))?;
         if self.formatting.format == Format::Text {
-            print_text(&format!("{}{}", record.text(details), claim.folder.join(HTML).display()))?;
+            let page = claim.folder.join(HTML);
+            let end = written(&page, &["open", &word(&claim.folder)]);
+            print_text(&format!("{}{end}", record.text(details)))?;
         }
         claim.release();
         Ok(())

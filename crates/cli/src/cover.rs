@@ -12,7 +12,7 @@ use cosim_base::program;
 use cosim_base::text;
 use cosim_block::points::Point;
 use cosim_formats::answers::{AnswerRecord, ProverCommand};
-use cosim_formats::coverage::code::lcov;
+use cosim_formats::coverage::code::{CodeHits, lcov};
 use cosim_formats::coverage::{ContributingCase, Database, rank, ucis};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -273,13 +273,28 @@ fn report_json(database: &Database) -> Value {
     })
 }
 
+/// The code coverage of a database.
+///
+/// # Errors
+/// [`Error::Usage`] if no run counted it.
+fn reached_code(database: &Database) -> Result<Vec<CodeHits<'_>>, Error> {
+    let reached = database.reached();
+    if reached.is_empty() {
+        let block = &database.block;
+        let message = format!(
+            "the run of block {block} has no line coverage; repeat it with `{} run --block {block} \
+             --coverage`",
+            program::called()
+        );
+        return Err(Error::Usage(codes::COVERAGE_MISMATCH, message));
+    }
+    Ok(reached)
+}
+
 /// Lines and branches of all runs, which must have the same RTL.
 fn lcov_of(database: &Database) -> Result<String, Error> {
-    let reached = database.reached();
-    let Some(first) = reached.first() else {
-        let message = "no code coverage was recorded; repeat the run with --coverage";
-        return Err(Error::Usage(codes::COVERAGE_MISMATCH, message.to_owned()));
-    };
+    let reached = reached_code(database)?;
+    let first = &reached[0];
     if let Some(other) = reached.iter().find(|other| other.rtl != first.rtl) {
         return Err(Error::Usage(
             codes::COVERAGE_MISMATCH,

@@ -38,7 +38,7 @@ const DIM: Style = Style::new().dimmed();
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector to explain, or the number of a failure of the latest run.
-    #[arg(value_name = "VECTOR|N", value_parser = path)]
+    #[arg(value_name = "VECTOR|N", value_parser = path, default_value = "1")]
     vector: PathBuf,
     #[command(flatten)]
     run: NumberedRun,

@@ -8,19 +8,31 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_base::text;
 use cosim_block::rtl::{Rtl, command_line};
-use cosim_formats::run::{self, Cause, Group, RESULTS, runs_in};
+use cosim_formats::run::{self, Cause, Group, Header, RESULTS, runs_in};
+use cosim_formats::started;
 use cosim_report::paths::word;
 use cosim_report::report::Results;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The latest run that was started in the working directory.
+/// The latest run in the working directory, for whoever began none there.
 const LATEST: &str = "runs/latest";
+
+/// Number of runs to read in search of one that failed.
+const MOST_READ: usize = 20;
+
+/// The latest run that this user began in the working directory.
+pub fn latest() -> PathBuf {
+    let usual = PathBuf::from(LATEST);
+    let is_usual = |own: &PathBuf| fs::canonicalize(own).ok() == fs::canonicalize(&usual).ok();
+    started::latest().filter(|own| !is_usual(own)).unwrap_or(usual)
+}
 
 /// The run whose failures are named by number.
 #[derive(Debug, Clone, Default, Args)]
 pub struct NumberedRun {
-    /// Run directory to which the number of a failure refers [default: runs/latest].
+    /// Run directory to which the number of a failure refers [default: the latest run that was
+    /// started in this folder].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::WHAT)]
     run: Option<PathBuf>,
 }
@@ -40,8 +52,8 @@ pub fn is_number(word: &Path) -> bool {
 
 impl NumberedRun {
     /// The run directory.
-    pub fn folder(&self) -> &Path {
-        self.run.as_deref().unwrap_or(Path::new(LATEST))
+    pub fn folder(&self) -> PathBuf {
+        self.run.clone().unwrap_or_else(latest)
     }
 
     /// The vector that a word names: a path, or the vector of the failure with this number.
@@ -53,7 +65,7 @@ impl NumberedRun {
         if !is_number(word) {
             return self.check_unused(word).map(|()| word.to_owned());
         }
-        let failures = Failures::read(self.folder())?;
+        let failures = Failures::read(&self.folder())?;
         let group = failures.group(word)?;
         let Some(vector) = &group.first.vector else {
             let why = group.first.notes.first().map_or("it was not written", String::as_str);
@@ -144,7 +156,7 @@ impl Failures {
             return Ok(main);
         }
         let all = match causes.len() {
-            0 => "the run has no failures".to_owned(),
+            0 => return Err(self.wrong(format!("the run has no failures{}", last_red()))),
             1 => "the run has one failure, 1".to_owned(),
             all => format!("the run has the failures 1 to {all}"),
         };
@@ -152,18 +164,39 @@ impl Failures {
     }
 }
 
-/// The command that explains the failure with this number, with the RTL of the run.
-pub fn explain_command(program: &str, number: usize, folder: &Path, given: &Rtl) -> String {
-    let mut words = [program, "explain"].map(str::to_owned).to_vec();
-    words.push(number.to_string());
-    let is_latest = match (fs::canonicalize(LATEST), fs::canonicalize(folder)) {
+/// The newest run in `runs` that has failures, as the end of a sentence.
+fn last_red() -> String {
+    let mut runs: Vec<PathBuf> = fs::read_dir("runs")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| !path.is_symlink())
+        .collect();
+    runs.sort_by_key(|run| run.metadata().and_then(|data| data.modified()).ok());
+    let is_red = |run: &&PathBuf| {
+        let results = Results::read(run, |_, _| ());
+        results.is_ok_and(|results| !results.failures.is_empty())
+    };
+    match runs.iter().rev().take(MOST_READ).find(is_red) {
+        Some(run) => format!("; the last one that has is named by `--run {}`", word(run)),
+        None => ", nor has any other in runs/".to_owned(),
+    }
+}
+
+/// The command that explains the failure of a run with this number on an RTL.
+pub fn explain_command(number: usize, folder: &Path, header: &Header, rtl: &Rtl) -> String {
+    let mut words = vec![program::called(), "explain".to_owned(), number.to_string()];
+    let is_latest = match (fs::canonicalize(latest()), fs::canonicalize(folder)) {
         (Ok(latest), Ok(folder)) => latest == folder,
         _ => false,
     };
     if !is_latest {
         words.extend(["--run".to_owned(), word(folder)]);
     }
-    words.extend(given.arguments());
+    if *rtl != header.given || header.run_rtl().recorded_hash().is_none() {
+        words.extend(rtl.arguments());
+    }
     command_line(&words)
 }
 
@@ -210,25 +243,5 @@ mod tests {
             let error = Failures::read(&at(name)).err().expect(name);
             assert_eq!((error.code(), error.code().exit()), (code, 2), "{name}: {error}");
         }
-    }
-
-    #[test]
-    fn the_command_names_the_run_and_its_rtl_so_that_a_shell_reads_them_back() {
-        let paths = vec![PathBuf::from("my rtl"), PathBuf::from("-x")];
-        let rtl = Rtl { paths, assertions: true, ..Rtl::default() };
-        let command = explain_command("target/a b/cosim", 3, Path::new("-out"), &rtl);
-        let words = shlex::split(&command).expect("words");
-        let expected = [
-            "target/a b/cosim",
-            "explain",
-            "3",
-            "--run",
-            "./-out",
-            "--rtl",
-            "my rtl",
-            "--rtl=-x",
-            "--assertions",
-        ];
-        assert_eq!(words, expected);
     }
 }

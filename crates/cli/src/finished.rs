@@ -95,7 +95,7 @@ impl FinishedRuns {
         };
         if self.format == Format::Text {
             let mut text = format!("{}\n{more}", summary.text(detail).trim_end());
-            if let Some(next) = self.next(&report.run) {
+            if let Some(next) = self.next(&report.run, detail) {
                 text = format!("{}\n  next: {next}", text.trim_end());
             }
             print_text(&terminal.fit(&text::lines(&text)))?;
@@ -113,17 +113,24 @@ impl FinishedRuns {
         Ok(())
     }
 
-    /// The command to type after a run that was interrupted or has failures.
-    fn next(&self, run: &FinishedRun) -> Option<String> {
+    /// The command to type after a run.
+    fn next(&self, run: &FinishedRun, detail: Detail) -> Option<String> {
         run.results.as_ref()?;
         if run.end == End::Interrupted && run.folder.join(JOURNAL).is_file() {
             // The runs of several blocks are resumed together.
             let all = run.folder.parent().filter(|_| self.names.len() > 1).unwrap_or(&run.folder);
             return Some(command_line(&[self.program.clone(), "resume".to_owned(), word(all)]));
         }
+        if run.passed && !matches!(detail, Detail::Result) {
+            return Some(command_line(&[
+                self.program.clone(),
+                "open".to_owned(),
+                word(&run.folder),
+            ]));
+        }
         let main = run::causes(&run.failures).first()?.main;
         main.first.vector.as_ref()?;
-        Some(explain_command(&self.program, 1, &run.folder, &run.header.given))
+        Some(explain_command(1, &run.folder, &run.header, &run.header.given))
     }
 
     /// Prints the result of a run that had ended before.

@@ -31,6 +31,7 @@ mod export;
 mod failure;
 mod finished;
 mod fit;
+mod help;
 mod history;
 mod library;
 mod list;
@@ -69,6 +70,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files;
 use cosim_base::program;
 use cosim_base::text;
+use cosim_block::rtl::command_line;
 use std::env;
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -357,7 +359,7 @@ fn checked(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
 
 /// The command line of this program.
 fn command() -> clap::Command {
-    let command = examples::add(Cli::command(), program::name());
+    let command = help::fit(examples::add(Cli::command(), program::name()));
     command.name(program::name()).version(program::version())
 }
 
@@ -368,19 +370,56 @@ fn end_with(error: &clap::Error) -> ! {
     // The parser of a value may have returned an error with its own code.
     let own = error.source().and_then(|source| source.downcast_ref::<Error>());
     let code = own.map_or(codes::COMMAND_LINE, Error::code);
-    let hint = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word)))
-            if error.get(ContextKind::SuggestedSubcommand).is_none() =>
-        {
-            let command = command();
-            let known = command.get_subcommands().filter(|known| !known.is_hide_set());
-            text::suggestion(word, known.map(clap::Command::get_name))
-        }
-        _ => String::new(),
-    };
+    let word =
+        [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].into_iter().find_map(|kind| {
+            match error.get(kind) {
+                Some(ContextValue::String(word)) => Some(word.as_str()),
+                _ => None,
+            }
+        });
+    let hint = word.and_then(|word| wanted(error.kind(), word, &program::command()));
+    let hint = hint.map_or_else(String::new, |line| format!("; did you mean `{line}`?"));
     let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
-    program::show(&format!("error[{code}]: {first}{hint}\n{rest}"));
+    // The suggestions of clap include hidden commands.
+    let rest: Vec<&str> = rest.split("\n\n").filter(|part| !part.contains("subcommand")).collect();
+    program::show(&format!("error[{code}]: {first}{hint}\n{}", rest.join("\n\n")));
     process::exit(i32::from(code.exit()))
+}
+
+/// Names of other programs, or of earlier versions, for commands of this one.
+const OTHER_NAMES: [(&str, &str); 3] = [
+    ("reproduce", "replay DIR --recorded-rtl --expect-recorded"),
+    ("rerun", "replay DIR"),
+    ("test", "run"),
+];
+
+/// The command line that the user wanted instead of one with a word too much.
+fn wanted(kind: ErrorKind, word: &str, words: &[String]) -> Option<String> {
+    let program = words.first()?;
+    let cli = Cli::command();
+    let known = cli.get_subcommands().filter(|known| !known.is_hide_set());
+    if kind == ErrorKind::InvalidSubcommand && cli.find_subcommand(words.get(1)?).is_none() {
+        let other = OTHER_NAMES.iter().find(|(other, _)| *other == word).map(|(_, own)| *own);
+        let own = other.or_else(|| text::like(word, known.map(clap::Command::get_name)))?;
+        return Some(format!("{program} {own}"));
+    }
+    let (of, place) = (words.get(1)?, words.iter().position(|other| other == word)?);
+    let mut line = words.to_vec();
+    match cli.find_subcommand(of)? {
+        man if man.get_name() == "man" && cli.find_subcommand(word).is_some() => {
+            line = vec![program.clone(), word.to_owned(), "--help".to_owned()];
+        }
+        command if !word.starts_with('-') && takes_block(command) => {
+            line.insert(place, "--block".to_owned());
+        }
+        _ => return None,
+    }
+    Some(command_line(&line))
+}
+
+/// Whether a command has the option --block.
+fn takes_block(command: &clap::Command) -> bool {
+    command.get_arguments().any(|argument| argument.get_long() == Some("block"))
 }
 
 /// Parses a command line of this program.
@@ -421,6 +460,18 @@ fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
 fn counted(number: u64, thing: &str) -> String {
     let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };
     format!("{number} {thing}{}", if number == 1 { "" } else { plural })
+}
+
+/// The end of the text of a command: what it wrote, and the command to type next.
+fn written(path: &Path, next: &[&str]) -> String {
+    format!("  wrote {}\n{}", text::path(path), next_line(next))
+}
+
+/// The last line of a command: what to type next.
+fn next_line(words: &[&str]) -> String {
+    let words = words.iter().map(|word| (*word).to_owned());
+    let words: Vec<String> = std::iter::once(program::called()).chain(words).collect();
+    format!("  next: {}", text::line(&command_line(&words)))
 }
 
 /// Prints JSON on standard output.
@@ -487,13 +538,6 @@ fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 mod tests {
     use super::*;
 
-    /// A command of this program, completed by clap.
-    fn command(name: &str) -> clap::Command {
-        let mut cli = Cli::command();
-        cli.build();
-        cli.find_subcommand(name).expect("a command of this program").clone()
-    }
-
     #[test]
     fn definitions_of_commands_and_options_are_consistent() {
         Cli::command().debug_assert();
@@ -526,23 +570,21 @@ mod tests {
     }
 
     #[test]
-    fn the_short_help_of_run_fits_a_screen_and_has_headings() {
-        let run = command("run");
-        let is_shown =
-            |argument: &&clap::Arg| !argument.is_hide_set() && !argument.is_hide_short_help_set();
-        let shown: Vec<&clap::Arg> = run.get_arguments().filter(is_shown).collect();
-        assert!(shown.len() < 30, "{}", shown.len());
-        let headings: std::collections::BTreeSet<&str> =
-            shown.iter().filter_map(|argument| argument.get_help_heading()).collect();
-        let expected = [
-            "Coverage",
-            "Output",
-            "Reproduce",
-            "Resources",
-            "User RTL",
-            "What to run",
-            "When to stop",
-        ];
-        assert_eq!(headings.into_iter().collect::<Vec<_>>(), expected);
+    fn a_wrong_word_gives_the_line_that_was_wanted() {
+        for (line, word, expected) in [
+            ("run qp --cases 2", "qp", Some("cosim run --block qp --cases 2")),
+            ("man run", "run", Some("cosim run --help")),
+            ("rerun out", "rerun", Some("cosim replay DIR")),
+            ("rn", "rn", Some("cosim run")),
+            ("cache qp", "qp", None),
+            ("run --jbos", "--jbos", None),
+        ] {
+            let words: Vec<String> =
+                ["cosim"].into_iter().chain(line.split(' ')).map(str::to_owned).collect();
+            let error = Cli::command().try_get_matches_from(&words).unwrap_err();
+            assert_eq!(wanted(error.kind(), word, &words).as_deref(), expected, "{line}");
+        }
+        assert!(parsed(&["cosim", "run", "--jobs", "2"].map(str::to_owned)).is_some());
+        assert!(parsed(&["cosim", "run", "-j4"].map(str::to_owned)).is_some());
     }
 }

@@ -11,8 +11,10 @@ use cosim_base::text;
 use cosim_block::program::{PROGRAM_VARIABLE, TOOL_VARIABLE};
 use cosim_regress::blocks;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use toml::{Table, Value};
@@ -197,10 +199,19 @@ fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<Path
         true => Vec::new(),
         false => Library::own()?.map_or_else(Vec::new, |library| library.arguments()),
     };
+    // The crates of a lock file are few more than those of this platform.
+    let lock = read_input_text(&folder.join("Cargo.lock"), LARGEST_INPUT).unwrap_or_default();
+    let total = Some(lock.matches("[[package]]").count() as u64).filter(|total| *total > 0);
     let activity = Activity::begin(format!("building the crate {name}"));
+    let activity = activity.counting("crates", 0, total);
+    activity.note("the library once for this machine");
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = env::var(PROFILE_VARIABLE).ok().filter(|profile| !profile.is_empty());
-    let output = cargo::command(program, inputs.toolchain())
+    let failed = |error| {
+        let message = format!("cannot run `cargo`, which builds {name}: {error}");
+        Error::Environment(codes::PROGRAM_FAILED, message)
+    };
+    let mut cargo = cargo::command(program, inputs.toolchain())
         .args(["build", "--quiet", "--message-format", "json-render-diagnostics", "--profile"])
         .arg(profile.as_deref().unwrap_or(PROFILE))
         .arg("--manifest-path")
@@ -212,23 +223,30 @@ fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<Path
         )
         .env(TOOL_VARIABLE, env::current_exe().unwrap_or_else(|_| "cosim".into()))
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| {
-            let message = format!("cannot run `cargo`, which builds {name}: {error}");
-            Error::Environment(codes::PROGRAM_FAILED, message)
-        })?;
+        .spawn()
+        .map_err(failed)?;
+    let (mut own, mut built) = (Vec::new(), BTreeSet::new());
+    for line in cargo.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
+        let Ok(message) = serde_json::from_str::<Message>(&line.map_err(failed)?) else { continue };
+        if message.reason != "compiler-artifact" {
+            continue;
+        }
+        if message.manifest_path == manifest {
+            own.push(message);
+        } else if built.insert(message.manifest_path) {
+            activity.advance();
+        }
+    }
+    let status = cargo.wait().map_err(failed)?;
     drop(activity);
-    if !output.status.success() {
+    if !status.success() {
         let message = format!("{}: the crate of the blocks does not compile", text::path(folder));
         return Err(Error::Usage(codes::CRATE_UNBUILT, message));
     }
-    let messages = String::from_utf8_lossy(&output.stdout);
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
-    let own = messages.filter(|message| {
-        message.reason == "compiler-artifact" && message.manifest_path == manifest
-    });
     let programs: Vec<(String, PathBuf)> = own
+        .into_iter()
         .filter_map(|Message { executable, target, .. }| {
             let target = target.filter(|target| target.kind.iter().any(|kind| kind == "bin"))?;
             Some((target.name, executable?))

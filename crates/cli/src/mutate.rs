@@ -9,7 +9,7 @@ use super::options::{
     of_block, path, percent, whole,
 };
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress, worst};
+use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress, worst, written};
 use clap::Args;
 use cosim_analysis::mutate::Mutants;
 use cosim_analysis::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
@@ -20,7 +20,7 @@ use cosim_block::rtl::{Rtl, command_line};
 use cosim_block::shard::Shard;
 use cosim_formal::certificate::solver;
 use cosim_formats::mutation::{ChangedLines, Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
-use cosim_formats::run::{DirectoryLock, OutputLocation};
+use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_harness::harness::{MOST_PACKETS, Profile};
 use cosim_regress::blocks;
@@ -186,7 +186,8 @@ fn grade(
             MutationRequest::Finished(graduated) => *graduated,
         };
         if format == Format::Text {
-            print_text(&format!("{}{}", report.text(), folder.display()))?;
+            let end = written(&folder.join(HTML), &["open", &word(&folder)]);
+            print_text(&format!("{}{end}", report.text()))?;
         }
         reports.push(report);
         if !is_whole {

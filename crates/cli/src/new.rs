@@ -8,22 +8,25 @@ use crate::library::Library;
 use crate::resets::Reset;
 use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Skeleton};
 use clap::Args;
-use cosim_base::error::Error;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input_text};
 use cosim_base::program;
 use cosim_block::rtl::Rtl;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tempfile::TempDir;
+use verilated_build::sources::Declarations;
 
 /// What to write.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Name of the crate, of its block and of the new folder.
     name: CrateName,
-    /// Top module of the RTL.
+    /// Top module of the RTL [default: the only module of the files].
     #[arg(long, value_name = "MODULE", value_parser = module)]
-    top: String,
+    top: Option<String>,
     /// Verilog files, folders with Verilog files, +incdir+DIR or +libext+EXT.
     #[arg(required_unless_present_any = ["list", "list_beside", "new_rtl"], value_name = "RTL", value_parser = path)]
     files: Vec<PathBuf>,
@@ -67,6 +70,25 @@ pub fn module(text: &str) -> Result<String, String> {
     if is_name { Ok(text.to_owned()) } else { Err(message.to_owned()) }
 }
 
+/// The only module of the files.
+///
+/// # Errors
+/// [`Error::Usage`] if there are none or several.
+fn only_module(paths: &[PathBuf]) -> Result<String, Error> {
+    let mut modules = BTreeSet::new();
+    for path in paths.iter().filter(|path| path.is_file()) {
+        let declared = Declarations::of(&read_input_text(path, LARGEST_INPUT)?);
+        modules.extend(declared.modules().map(str::to_owned));
+    }
+    if let (Some(module), 1) = (modules.first(), modules.len()) {
+        return Ok(module.clone());
+    }
+    let found = modules.into_iter().collect::<Vec<_>>().join(", ");
+    let found = if found.is_empty() { "none" } else { &found };
+    let message = format!("name the top module with --top MODULE; modules of the files: {found}");
+    Err(Error::Usage(codes::CHOOSE_ONE, message))
+}
+
 /// Says what the inputs do that belong to no channel and to no interface.
 fn others(interfaces: &Interfaces, channels: &Channels) -> String {
     if channels.channels.is_empty() && interfaces.interfaces.is_empty() {
@@ -103,11 +125,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         fs::write(&list, text.join("\n") + "\n").map_err(Error::write(&list))?;
         lists.push(list);
     }
+    let paths: Vec<PathBuf> = files.into_iter().chain(&arguments.rtl).cloned().collect();
+    let top = arguments.top.clone().map_or_else(|| only_module(&paths), Ok)?;
     let skeleton = Skeleton {
         name: arguments.name.clone(),
-        top: arguments.top.clone(),
+        top: top.clone(),
         rtl: Rtl {
-            paths: files.into_iter().chain(&arguments.rtl).cloned().collect(),
+            paths,
             include: arguments.verilog.include.clone(),
             defines: arguments.verilog.define.clone(),
             lists,
@@ -193,7 +217,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         folder.display(),
         counted(ports.inputs.len() as u64, "input"),
         counted(ports.outputs.len() as u64, "output"),
-        arguments.top,
+        top,
         folder.display(),
     ))?;
     Ok(ExitCode::SUCCESS)

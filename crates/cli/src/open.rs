@@ -24,7 +24,8 @@ use viewer::{Viewer, WaveView};
 /// What to show.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directory, or the number of a failure of the latest run [default: runs/latest].
+    /// Run directory, or the number of a failure of the latest run [default: the latest
+    /// run].
     #[arg(value_name = "DIR|N", value_parser = path)]
     what: Option<PathBuf>,
     #[command(flatten)]
@@ -48,12 +49,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Some(number) if is_number(number) => (arguments.run.folder(), Some(number)),
         Some(folder) => {
             arguments.run.check_unused(folder)?;
-            (folder, None)
+            (folder.to_owned(), None)
         }
     };
     let command = match &arguments.waves {
-        Some(text) => waves(arguments, folder, number, text)?,
-        None => page(arguments, folder, number)?,
+        Some(text) => waves(arguments, &folder, number, text)?,
+        None => page(arguments, &folder, number)?,
     };
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();

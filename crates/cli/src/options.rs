@@ -10,13 +10,14 @@ use cosim_block::rtl::{Rtl, Simulator, command_line};
 use cosim_block::vector::Origin;
 use cosim_block::worker::sandbox::Sandbox;
 use cosim_formal::certificate::{self, solver};
-use cosim_harness::harness::{self, Overrides, Profile, ProfileError};
+use cosim_formats::started::RunRtl;
+use cosim_harness::harness::{self, BlockInfo, Overrides, Profile, ProfileError};
 use cosim_regress::blocks;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::loaded::LoadedVector;
 use cosim_regress::worker::{Limits, WorkerProgram};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models;
+use cosim_rtl::models::{self, RtlModels as _};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -254,6 +255,11 @@ impl VectorRtl {
         self.recorded_rtl
     }
 
+    /// Whether the user names the RTL.
+    pub fn is_named(&self) -> bool {
+        !self.given.rtl.is_empty() || !self.given.verilog.list.is_empty()
+    }
+
     /// The sources of `rtl`, with the simulator and assertions of the record unless the user
     /// chooses them, since a failure may show with them only.
     pub fn chosen(&self, recorded: &Rtl, rtl: Rtl) -> Rtl {
@@ -282,42 +288,70 @@ impl From<Rtl> for VectorRtl {
 impl VectorRtl {
     /// The RTL for what the file `path` recorded on the RTL `recorded`: the RTL that the user
     /// named, or with --recorded-rtl the recorded one. Compiling RTL runs code of its author, and a
-    /// file may come from anyone, so a file alone never selects user RTL. Nor does the built-in RTL
-    /// take its place unless the user names it: the result would look like a verdict on the
-    /// recorded RTL.
+    /// file may come from anyone, so a file alone never selects user RTL, except for exactly the
+    /// text that this user ran in this folder with these options. Nor does the built-in RTL take
+    /// its place unless the user names it: the result would look like a verdict on the recorded
+    /// RTL.
     ///
     /// # Errors
     /// [`Error::File`] if the user has to decide, or if the recorded RTL no longer exists.
-    pub fn for_recorded(&self, path: &Path, recorded: &Rtl) -> Result<Rtl, Error> {
+    pub fn for_recorded(
+        &self,
+        path: &Path,
+        info: &'static BlockInfo,
+        recorded: RunRtl<'_>,
+    ) -> Result<Rtl, Error> {
+        let given = recorded.given;
         // Folders and macros alone name no RTL: with them, the built-in RTL would run.
-        let names_sources = !self.given.rtl.is_empty() || !self.given.verilog.list.is_empty();
-        let named = self.given.named()?.filter(|_| names_sources || recorded.is_built_in());
-        let is_recorded = named.is_none() && !recorded.is_built_in();
-        if is_recorded && !self.recorded_rtl {
-            let command = |words: &[&str]| text::line(&command_with(words)).into_owned();
-            return Err(Error::File {
-                code: codes::RECORDED_RTL_MISSING,
-                path: path.to_owned(),
-                message: format!(
-                    "was recorded on user RTL ({}), and no RTL is named. To use that RTL, type `{}`; to \
-                     use the built-in RTL, type `{}`; other RTL is named by --rtl PATH",
-                    text::line(&recorded.command_line()),
-                    command(&["--recorded-rtl"]),
-                    command(&["--rtl", Rtl::BUILT_IN]),
-                ),
-            });
+        let is_named = self.is_named() || given.is_built_in();
+        if let Some(named) = self.given.named()?.filter(|_| is_named) {
+            return Ok(self.chosen(given, named));
         }
-        let rtl = self.chosen(recorded, named.unwrap_or_else(|| recorded.clone()));
-        if is_recorded {
-            show_recorded(&rtl, path)?;
+        let rtl = self.chosen(given, given.clone());
+        if given.is_built_in() {
+            return Ok(rtl);
         }
-        Ok(rtl)
+        // Options without sources mean other RTL, and the recorded one does not obey them.
+        let Verilog { include, define, .. } = &self.given.verilog;
+        let has_options = !include.is_empty() || !define.is_empty();
+        let own = recorded.recorded_hash().filter(|_| !has_options);
+        if self.recorded_rtl || own.is_some() {
+            check_recorded(&rtl, path)?;
+        }
+        let why = match own {
+            _ if self.recorded_rtl => None,
+            None => Some("and no RTL is named"),
+            // The texts that are hashed are compiled later.
+            Some(own) => {
+                let now = rtl.examined(info)?.whole_hash();
+                (own != now).then_some("which has changed since")
+            }
+        };
+        let words = given.command_line();
+        let words = text::line(&words);
+        let Some(why) = why else {
+            let path = text::path(path);
+            program::print_note(format_args!("{path} runs on its recorded RTL: {words}"));
+            return Ok(rtl);
+        };
+        let command = |words: &[&str]| text::line(&command_with(words)).into_owned();
+        Err(Error::File {
+            code: codes::RECORDED_RTL_MISSING,
+            path: path.to_owned(),
+            message: format!(
+                "was recorded on user RTL ({words}), {why}. To use that RTL, type `{}`; to use the \
+                 built-in RTL, type `{}`; other RTL is named by --rtl PATH",
+                command(&["--recorded-rtl"]),
+                command(&["--rtl", Rtl::BUILT_IN]),
+            ),
+        })
     }
 
     /// The RTL for a vector, as [`VectorRtl::for_recorded`]. Warns if the recorded RTL has changed.
     pub fn of_vector(&self, path: &Path, vector: &LoadedVector) -> Result<Rtl, Error> {
         let Origin { given, rtl: recorded, .. } = vector.origin();
-        let rtl = self.for_recorded(path, given)?;
+        let (info, identity) = (vector.block().info(), recorded.as_deref().unwrap_or_default());
+        let rtl = self.for_recorded(path, info, RunRtl { block: info.name, given, identity })?;
         if self.recorded_rtl
             && let Some(recorded) = recorded
             && !given.is_built_in()
@@ -342,19 +376,18 @@ pub fn command_with(options: &[&str]) -> String {
     command_line(&words)
 }
 
-/// Prints the RTL that the file `path` names, before any of it is read.
+/// Checks that the RTL that the file `path` names still exists.
 ///
 /// # Errors
-/// [`Error::File`] if it no longer exists.
-fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
-    let command = rtl.command_line();
-    let words = text::line(&command);
-    program::print_note(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
-    rtl.check_there().map_err(|error| Error::File { code: codes::RECORDED_RTL_MISSING,
+/// [`Error::File`] if it does not.
+fn check_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
+    rtl.check_there().map_err(|error| Error::File {
+        code: codes::RECORDED_RTL_MISSING,
         path: path.to_owned(),
         message: format!(
-            "was recorded on {words}, and that RTL is not here ({error}); name the RTL with --rtl PATH or --rtl \
-             built-in"
+            "was recorded on {}, and that RTL is not here ({error}); name the RTL with --rtl PATH \
+             or --rtl built-in",
+            text::line(&rtl.command_line())
         ),
     })
 }
@@ -625,7 +658,7 @@ pub fn within_percent(percent: f64) -> Result<f64, String> {
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Threads {
     /// Use N threads [default: all cores].
-    #[arg(long, value_name = "N", allow_negative_numbers = true,
+    #[arg(long, alias = "jobs", short_alias = 'j', value_name = "N", allow_negative_numbers = true,
           value_parser = whole::<u16>(1..=1024), help_heading = heading::RESOURCES)]
     threads: Option<u16>,
 }

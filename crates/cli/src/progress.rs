@@ -60,7 +60,7 @@ impl Display {
         let (end, ended) = channel::<()>();
         let is_terminal = io::stderr().is_terminal();
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(move || {
-            let mut log = Log { last: Instant::now() };
+            let mut log = Log { last: Instant::now(), text: String::new() };
             while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if IS_QUIET.load(Ordering::Relaxed) {
                     continue;
@@ -118,6 +118,8 @@ fn draw(now: &[Snapshot]) {
 /// The lines in a log.
 struct Log {
     last: Instant,
+    /// The last line.
+    text: String,
 }
 
 impl Log {
@@ -129,7 +131,8 @@ impl Log {
             return None;
         }
         self.last = Instant::now();
-        Some(sentence(now, false))
+        let text = sentence(now, false);
+        (std::mem::replace(&mut self.text, text.clone()) != text).then_some(text)
     }
 }
 
@@ -222,10 +225,15 @@ mod tests {
         let since = |seconds| ago(seconds).expect("a time");
         let long = [Snapshot { began: since(31), ..snapshot("proving dll") }];
         let short = [Snapshot { began: since(5), ..snapshot("proving dll") }];
-        let mut log = Log { last: since(31) };
+        let mut log = Log { last: since(31), text: String::new() };
         assert_eq!(log.line(&short), None);
         assert_eq!(log.line(&long).as_deref(), Some("proving dll, 31 s"));
         assert_eq!(log.line(&long), None, "the interval has begun again");
+        let minutes = |seconds| [Snapshot { began: since(seconds), ..snapshot("a build") }];
+        for (seconds, expected) in [(125, Some("a build, 2 min")), (155, None)] {
+            log.last = since(31);
+            assert_eq!(log.line(&minutes(seconds)).as_deref(), expected, "{seconds}");
+        }
     }
 
     #[test]

@@ -59,24 +59,24 @@ pub struct Options {
     max_failures: Option<u64>,
     /// Stop after N cases in which the model did not return.
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
-          value_parser = whole::<u64>(1..=MOST_CASES), help_heading = heading::STOP, hide_short_help = true)]
+          value_parser = whole::<u64>(1..=MOST_CASES), help_heading = heading::STOP)]
     max_hangs: u64,
     /// Start no case after DURATION, such as 90s or 10m.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true,
           value_parser = duration, help_heading = heading::STOP)]
     pub time: Option<Duration>,
     /// Keep failing vectors as they are.
-    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     no_shrink: bool,
     /// Write no waves of failures.
-    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     no_waves: bool,
     /// Leave the RTL of a run with failures out of its run directory; `replay` with
     /// --recorded-rtl needs it.
-    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     no_sources: bool,
     /// Print failures on standard error as `FILE:LINE:COLUMN: error: TEXT`, for editors.
-    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     problems: bool,
     #[command(flatten)]
     limits: ModelLimits,
@@ -108,9 +108,9 @@ impl Options {
     /// If its results cannot be read.
     pub fn show_problems(&self, run: &FinishedRun) -> Result<(), Error> {
         if self.problems && run.results.is_some() {
-            let (called, folder) = (program::called(), &run.folder);
+            let folder = &run.folder;
             let explain =
-                |number, header: &Header| explain_command(&called, number, folder, &header.given);
+                |number, header: &Header| explain_command(number, folder, header, &header.given);
             program::show(&report::problems(folder, &explain)?);
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! `cosim report`.
 
-use super::print_text;
+use super::{print_text, written};
 use crate::options::path;
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
 use cosim_report::history::History;
+use cosim_report::paths::word;
 use cosim_report::report;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +30,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let infos = blocks::infos();
     let blocks = Blocks(&infos);
     for folder in &arguments.folders {
-        print_text(&report::regenerate(folder, history.as_ref(), blocks)?.display().to_string())?;
+        let page = report::regenerate(folder, history.as_ref(), blocks)?;
+        print_text(&written(&page, &["open", &word(folder)]))?;
     }
     Ok(ExitCode::SUCCESS)
 }

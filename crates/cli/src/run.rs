@@ -11,12 +11,14 @@ use super::regression::{
 use super::{INTERRUPTED, interruption};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_base::files::folder_of;
 use cosim_base::program;
 use cosim_base::text;
 use cosim_block::engine::Waves;
 use cosim_block::shard::Shard;
 use cosim_formats::answers::{AnswerRecord, ProverCommand};
 use cosim_formats::run::{MOST_CASES, OutputLocation};
+use cosim_formats::started::record_latest;
 use cosim_regress::blocks::BlockHandle;
 use cosim_rtl::backend::{self, Feature};
 use std::path::PathBuf;
@@ -47,7 +49,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = path, conflicts_with_all = OF_THE_PLAN, help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
     /// Run one case, such as arbiter/spec/smoke/17, which names block, profile and scenario.
-    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"], help_heading = heading::REPRODUCE)]
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"], help_heading = heading::WHAT)]
     case: Option<String>,
     /// Write the run directory to DIR, a new or empty folder [default: runs/BLOCK-SEED-TIME].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
@@ -61,7 +63,7 @@ pub struct Arguments {
     #[command(flatten)]
     tracing: TraceOptions,
     /// Also keep the vectors of the first N matching cases, in `saved/`.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>(0..=MOST_CASES), help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>(0..=MOST_CASES), help_heading = heading::OUTPUT)]
     save_vectors: u64,
     /// Fail if coverage of reachable bins is below PCT in any profile.
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
@@ -75,12 +77,12 @@ pub struct Arguments {
     coverage: bool,
     /// Do not count the points that the proofs in FILE show to be unreachable; FILE is a result of
     /// `cover close`; may be repeated.
-    #[arg(long, value_name = "FILE|DIR", value_parser = path, requires = "coverage", help_heading = heading::COVERAGE, hide_short_help = true)]
+    #[arg(long, value_name = "FILE|DIR", value_parser = path, requires = "coverage", help_heading = heading::COVERAGE)]
     closed: Vec<PathBuf>,
     #[command(flatten)]
     pub earlier: EarlierRunOptions,
     /// Warn if this is not the build with which the failure was seen.
-    #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
+    #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE)]
     build: Option<String>,
     #[command(flatten)]
     output: OutputOptions,
@@ -206,7 +208,12 @@ fn begin<'a>(
         let begin = ready.begin(&place, &mut |event| renderer.show(event))?;
         Ok((ready, begin))
     };
-    ready.into_iter().zip(places).map(begin).collect()
+    let started = ready.into_iter().zip(places).map(begin).collect::<Result<Vec<_>, Error>>()?;
+    if let [(_, first), others @ ..] = &started[..] {
+        let folder = first.folder();
+        record_latest(if others.is_empty() { folder } else { folder_of(folder) });
+    }
+    Ok(started)
 }
 
 fn warn_of_other_build(build: Option<&str>) {

@@ -5,6 +5,7 @@
 //! only: a shell inserts them as they are, and a run directory or a file may come from anyone. Bash
 //! completes the names of other files by itself, which quotes them.
 
+use super::failure;
 use super::options::{heading, path};
 use super::{command, print_text};
 use clap::{Arg, Args, ValueHint};
@@ -25,8 +26,6 @@ use std::process::ExitCode;
 
 /// Set by the script of a shell.
 const VARIABLE: &str = "COSIM_COMPLETE";
-/// The run whose cases and failures are offered.
-const LATEST: &str = "runs/latest";
 /// Larger results take too long to read for a completion, in bytes.
 const MOST_RESULTS: u64 = 8 << 20;
 
@@ -154,9 +153,9 @@ fn names(of: fn(&Known) -> Vec<String>) -> Vec<String> {
 
 /// The results of the latest run.
 fn latest() -> Option<Results> {
-    let folder = Path::new(LATEST);
+    let folder = failure::latest();
     let size = fs::metadata(folder.join(RESULTS)).ok()?.len();
-    (size <= MOST_RESULTS).then(|| Results::read(folder, |_, _| ()).ok())?
+    (size <= MOST_RESULTS).then(|| Results::read(&folder, |_, _| ()).ok())?
 }
 
 /// Failing cases of the latest run, then the first case of each of its scenarios.
@@ -199,7 +198,10 @@ pub fn man(arguments: &Man) -> Result<ExitCode, Error> {
 /// The command with all that its long help has: a manual page leaves out what short help does.
 fn in_full(mut command: clap::Command) -> clap::Command {
     command.build();
-    let command = command.mut_args(|argument| argument.hide_short_help(false));
+    let command = command.mut_args(|argument| {
+        let help = argument.get_long_help().or(argument.get_help()).cloned();
+        argument.hide_short_help(false).help(help.unwrap_or_default())
+    });
     let mut command = command.mut_subcommands(in_full);
     let usage = command.render_usage().to_string();
     command.override_usage(usage.trim_start_matches("Usage: ").to_owned())

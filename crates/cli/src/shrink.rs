@@ -6,7 +6,9 @@ use super::options::{
     only, path, whole,
 };
 use super::replay::{CheckedVector, load};
-use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress};
+use super::{
+    INTERRUPTED, counted, interruption, next_line, print_json, print_text, progress, written,
+};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
@@ -16,6 +18,7 @@ use cosim_harness::harness::Signature;
 use cosim_regress::runner::SHRINK_BUDGET;
 use cosim_regress::worker::OneShotWorker;
 use cosim_regress::worker::one_shot::VectorJob;
+use cosim_report::paths::word;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,7 +30,7 @@ use verilated_build::activity::Activity;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector to shrink, or the number of a failure of the latest run.
-    #[arg(value_name = "VECTOR|N", value_parser = path)]
+    #[arg(value_name = "VECTOR|N", value_parser = path, default_value = "1")]
     vector: PathBuf,
     #[command(flatten)]
     run: NumberedRun,
@@ -87,8 +90,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let shrunk = worker.shrink(&subject, arguments.budget, &mut shown);
     drop(shown);
     let shrunk = shrunk?.done()?;
-    write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
-    let ShrunkVector { outcome, candidates, out_of_budget, .. } = &shrunk;
+    let ShrunkVector { outcome, candidates, out_of_budget, is_smaller, .. } = &shrunk;
+    // A file that was asked for is written in any case.
+    let is_written = *is_smaller || arguments.out.is_some();
+    let out = if is_written { out } else { path };
+    if is_written {
+        write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
+    }
     let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {
         (true, _) => ", interrupted",
         (false, true) => ", stopped by --budget",
@@ -104,14 +112,27 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             "signature": Signature::of(&outcome.verdict),
             "outcome": outcome.verdict,
         }))?,
-        Format::Text => print_text(&format!(
-            "{}: {}, {}, {} tried{ended}\n  {}",
-            text::path(&out),
-            counted(outcome.packets, "packet"),
-            counted(outcome.cycles, "cycle"),
-            counted(*candidates, "candidate"),
-            outcome.verdict
-        ))?,
+        Format::Text => {
+            let already = if *is_smaller { "" } else { "already smallest: " };
+            let next = word(&out);
+            let mut next = vec!["explain", &next];
+            let rtl = rtl.arguments();
+            if arguments.rtl.is_named() {
+                next.extend(rtl.iter().map(String::as_str));
+            }
+            let end = match is_written {
+                true => written(&out, &next),
+                false => next_line(&next),
+            };
+            print_text(&format!(
+                "{}: {already}{}, {}, {} tried{ended}\n  {}\n{end}",
+                text::path(&out),
+                counted(outcome.packets, "packet"),
+                counted(outcome.cycles, "cycle"),
+                counted(*candidates, "candidate"),
+                outcome.verdict
+            ))?;
+        }
     }
     Ok(ExitCode::from(if interrupted.load(Ordering::Relaxed) { INTERRUPTED } else { 0 }))
 }

@@ -9,10 +9,11 @@
 use cosim_base::files;
 use cosim_block::rtl::Rtl;
 use cosim_rtl::models::started_folder;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::env;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::SystemTime;
@@ -49,9 +50,7 @@ impl StartedCommand<'_> {
     }
 
     fn record_in(&self, folder: &Path, mark: &str) {
-        let _ = fs::create_dir_all(folder);
-        remove_old(folder);
-        let _ = File::create(folder.join(self.name(mark)));
+        write(folder, &self.name(mark), "");
     }
 
     fn is_recorded_in(&self, folder: &Path, mark: &str) -> bool {
@@ -60,13 +59,78 @@ impl StartedCommand<'_> {
 
     /// The name of the record.
     fn name(&self, mark: &str) -> String {
-        let text = json!([mark, self.words, self.folder.to_string_lossy(), self.rtl]).to_string();
-        let mut name = String::new();
-        for byte in Sha256::digest(text.as_bytes()) {
-            let _ = write!(name, "{byte:02x}");
-        }
-        name
+        hash(&json!([mark, self.words, self.folder.to_string_lossy(), self.rtl]))
     }
+}
+
+/// User RTL on which this user ran a regression.
+#[derive(Debug, Clone, Copy)]
+pub struct RunRtl<'a> {
+    pub block: &'a str,
+    /// The RTL, as typed.
+    pub given: &'a Rtl,
+    /// The short hash of its texts.
+    pub identity: &'a str,
+}
+
+impl RunRtl<'_> {
+    /// Records that this process runs this RTL, typed in its working directory, and the whole hash
+    /// of its texts.
+    pub fn record(&self, whole_hash: &str) {
+        if let (false, Ok(Some(folder))) = (self.given.is_built_in(), started_folder()) {
+            write(&folder, &self.name(), whole_hash);
+        }
+    }
+
+    /// The whole hash of the texts, if this user typed this RTL for a run in the working directory.
+    pub fn recorded_hash(&self) -> Option<String> {
+        fs::read_to_string(started_folder().ok()??.join(self.name())).ok()
+    }
+
+    /// The name of the record. An object is the name of no [`StartedCommand`], which is an array.
+    fn name(&self) -> String {
+        let Self { block, given, identity } = self;
+        hash(&json!({ "in": here(), "block": block, "given": given, "identity": identity }))
+    }
+}
+
+/// Records the run directory that this process begins as the latest one of its working directory.
+pub fn record_latest(run: &Path) {
+    if let (Ok(Some(folder)), Ok(run)) = (started_folder(), fs::canonicalize(run)) {
+        write(&folder, &latest_name(), &run.to_string_lossy());
+    }
+}
+
+/// The run directory that this user began last in the working directory, if it is still there.
+pub fn latest() -> Option<PathBuf> {
+    let record = started_folder().ok()??.join(latest_name());
+    let run = PathBuf::from(fs::read_to_string(record).ok()?);
+    let run = run.strip_prefix(env::current_dir().ok()?).map(Path::to_owned).unwrap_or(run);
+    run.is_dir().then_some(run)
+}
+
+fn latest_name() -> String {
+    format!("latest-{}", hash(&here().into()))
+}
+
+/// The working directory.
+fn here() -> String {
+    env::current_dir().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Writes a record.
+fn write(folder: &Path, name: &str, text: &str) {
+    let _ = fs::create_dir_all(folder);
+    remove_old(folder);
+    let _ = fs::write(folder.join(name), text);
+}
+
+fn hash(value: &Value) -> String {
+    let mut name = String::new();
+    for byte in Sha256::digest(value.to_string().as_bytes()) {
+        let _ = write!(name, "{byte:02x}");
+    }
+    name
 }
 
 /// Removes the older half of the records if there are many.

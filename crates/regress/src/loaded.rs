@@ -57,6 +57,11 @@ impl LoadedVector {
             .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
+    /// Its block.
+    pub fn block(&self) -> &'static BlockHandle {
+        self.block
+    }
+
     /// Its purpose, in one line.
     pub fn about(&self) -> &str {
         &self.head.origin.about

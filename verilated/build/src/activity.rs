@@ -22,8 +22,9 @@ struct Current {
 impl Current {
     /// The time for which `one` waits for the current build.
     fn wait(&self, one: &Snapshot) -> Duration {
-        let since = self.building_since.filter(|_| !one.builds);
-        since.map_or(Duration::ZERO, |since| since.max(one.began).elapsed())
+        // What began later is a step of the build.
+        let since = self.building_since.filter(|since| !one.builds && one.began < *since);
+        since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Adds the time of the builds when the last one ends.
@@ -298,12 +299,16 @@ mod tests {
         let began = Instant::now();
         let (outer, before) = (Activity::begin("fourth"), built());
         let build = Activity::building("model");
+        let step = Activity::begin("step");
         while began.elapsed() < Duration::from_millis(30) {
             std::thread::yield_now();
         }
         let now = named("fourth").unwrap();
         assert!(now.waited >= Duration::from_millis(20), "{:?}", now.waited);
-        assert_eq!(named("model").unwrap().waited, Duration::ZERO);
+        for name in ["model", "step"] {
+            assert_eq!(named(name).unwrap().waited, Duration::ZERO);
+        }
+        drop(step);
         drop(build);
         assert!(built() - before >= Duration::from_millis(20));
         assert!(named("fourth").unwrap().waited >= now.waited);

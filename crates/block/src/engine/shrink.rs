@@ -122,8 +122,12 @@ pub fn shrink(
         return Err(Error::Interrupted);
     }
     search.typed.replace(search.before_reset, &search.best);
-    let ShrinkSearch { typed, outcome, candidates, .. } = search;
-    Ok(ShrunkVector { out_of_budget, ..request.vector(typed, &outcome, candidates, any)? })
+    let ShrinkSearch { typed, outcome, candidates, is_smaller, .. } = search;
+    Ok(ShrunkVector {
+        out_of_budget,
+        is_smaller,
+        ..request.vector(typed, &outcome, candidates, any)?
+    })
 }
 
 impl ShrinkRequest<'_> {
@@ -140,7 +144,13 @@ impl ShrinkRequest<'_> {
         let about =
             self.origin.about.replace(&self.outcome.verdict.to_string(), &verdict.to_string());
         let text = typed.text(Origin { about, any, ..self.origin.clone() }, verdict)?;
-        Ok(ShrunkVector { text, outcome: outcome.clone(), candidates, out_of_budget: true })
+        Ok(ShrunkVector {
+            text,
+            outcome: outcome.clone(),
+            candidates,
+            out_of_budget: true,
+            is_smaller: true,
+        })
     }
 }
 

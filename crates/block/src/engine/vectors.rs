@@ -133,6 +133,8 @@ pub struct ShrunkVector {
     pub candidates: u64,
     /// Whether the budget ended the search.
     pub out_of_budget: bool,
+    /// Whether it is smaller than the original.
+    pub is_smaller: bool,
 }
 
 /// A vector of a block.

@@ -26,7 +26,7 @@ use verilated::{Error as ModelError, Pins, Port};
 
 /// Cycle limit of a faulty golden model: a multiple of the correct model's cycles, plus a constant.
 const CYCLES: (u64, u64) = (2, 1_000);
-/// The name of threads that run a faulty golden model, which may panic. The panic hook is silent for
+/// The name of threads that run a faulty golden model and may panic. The panic hook is silent for
 /// it.
 const THREAD: &str = "case-golden";
 /// The check that detects a fault if the golden model panics.

@@ -1,6 +1,6 @@
 //! `cosim cover close`: what no case hit gets a vector or a proof.
 
-use super::merged;
+use super::{merged, reached_code};
 use crate::answers::ProverOptions;
 use crate::options::{Threads, UserRtlOptions, duration, find_block, heading, path, whole};
 use crate::{INTERRUPTED, interruption, print_text};
@@ -154,6 +154,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let names = selected(database.profiles.keys(), &arguments.profile)?;
     let profiles: Vec<Profile> =
         names.into_iter().map(|name| profile_of(block, name)).collect::<Result<_, Error>>()?;
+    reached_code(&database)?;
     shared.rtl.check_profiles(info, &profiles)?;
     let place = arguments.options.location(format!("close-{}", info.name));
     let subject = Subject {

@@ -124,7 +124,8 @@ impl FailedRun {
     fn rtl(&self, arguments: &Arguments, root: &Path) -> Result<Rtl, Error> {
         let given = &self.header.given;
         if !arguments.rtl.is_recorded() {
-            return arguments.rtl.for_recorded(&self.folder.join(RESULTS), given);
+            let (path, info) = (self.folder.join(RESULTS), find_block(&self.header.block)?.info());
+            return arguments.rtl.for_recorded(&path, info, self.header.run_rtl());
         }
         let Some(copy) = RtlCopy::read(&self.folder)? else {
             let message =
@@ -391,7 +392,7 @@ pub fn execute(
             print_text(&text::line(&line))?;
         }
         if arguments.rtl_out.is_some() && is_text {
-            let next = explain_command(&program::called(), 1, &failed.folder, &run.rtl);
+            let next = explain_command(1, &failed.folder, &failed.header, &run.rtl);
             print_text(&format!("next: {}", text::line(&next)))?;
         }
     }

@@ -2,6 +2,7 @@
 
 use super::waivers::Waiver;
 use crate::answers::reuse::UsedProofs;
+use crate::started::RunRtl;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_harness::harness::Comparison;
@@ -74,6 +75,11 @@ pub struct Header {
 }
 
 impl Header {
+    /// The RTL, as this user's cache records it.
+    pub fn run_rtl(&self) -> RunRtl<'_> {
+        RunRtl { block: &self.block, given: &self.given, identity: &self.rtl }
+    }
+
     /// Whether every output was compared in every cycle.
     pub fn is_cycle_exact(&self) -> bool {
         self.comparison.keys().all(|kind| *kind == Comparison::CycleExact)

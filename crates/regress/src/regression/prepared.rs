@@ -35,6 +35,11 @@ pub struct RunStart {
 }
 
 impl RunStart {
+    /// The run directory.
+    pub fn folder(&self) -> &Path {
+        self.directory.folder()
+    }
+
     /// Cases that ended before the interruption.
     pub fn cases(&self) -> u64 {
         self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
@@ -68,6 +73,8 @@ impl PreparedRegression<'_> {
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
         let run_command = RunCommand::now(self.identity());
+        let examined = self.job.setup.rtl.examined(self.job.block.info())?;
+        self.header.run_rtl().record(&examined.whole_hash());
         let warn = |error| {
             events(Event::Warning(format!(
                 "cannot write the journal, so this run cannot be resumed: {error}"

@@ -196,6 +196,21 @@ impl Examined {
         if rtl.assertions { examined.with_assertions(rtl, info.name) } else { Ok(examined) }
     }
 
+    /// The whole hash of what is compiled. [`Self::identity`] is for people, and so short that
+    /// another text with the same one can be found.
+    pub fn whole_hash(&self) -> String {
+        let mut hash = Hash::default();
+        for SourceFile { name, text } in &self.texts {
+            hash.add(name.as_os_str().as_encoded_bytes());
+            hash.add(text);
+        }
+        for DataFile { name, text } in &self.design.data {
+            hash.add(name);
+            text.iter().for_each(|text| hash.add(text));
+        }
+        hash.hex()
+    }
+
     /// The same with assertions that simulation checks, which make it another RTL.
     fn with_assertions(mut self, rtl: &Rtl, block: &str) -> Result<Self, Error> {
         let refuse = |message: &str| {
