@@ -1,7 +1,7 @@
 //! Interfaces of standard protocols: `cosim new` writes agents for them, and their default traffic
 //! is legal and reaches edges.
 
-use crate::common::{Place, assert_contains, source};
+use crate::common::{Place, assert_contains};
 use crate::outside::Outside;
 
 const RTL: &str = include_str!("data/interfaces.sv");
