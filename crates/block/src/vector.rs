@@ -152,7 +152,10 @@ impl VectorFile {
     /// [`Error::File`] or [`Error::Input`] if it is not a vector.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = read_input_text(path, LARGEST)?;
-        if !text.trim_start().starts_with('{') {
+        // In other text of a file of JSON, the error has a place.
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let text_begins = text.trim_start();
+        if text_begins.is_empty() || !is_json && !text_begins.starts_with('{') {
             let message = "is not a vector, which is a JSON object".to_owned();
             return Err(Error::File { code: codes::NO_VECTORS, path: path.to_owned(), message });
         }
