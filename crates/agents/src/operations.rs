@@ -4,7 +4,7 @@
 use crate::channel::AddressPool;
 use cosim_harness::agent::AgentTraffic;
 use cosim_harness::channels::{Offer, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{self, CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -86,11 +86,7 @@ pub(crate) fn wrong(list: &str, index: usize, field: &str, message: &str) -> Tra
 
 /// Checks the resets of the list with this name.
 pub(crate) fn check_resets<T: Operation>(list: &str, all: &[T]) -> Result<(), TrafficError> {
-    let is_wrong = |one: &T| one.reset().is_some_and(|reset| reset.cycles.get() == 0);
-    match all.iter().position(is_wrong) {
-        None => Ok(()),
-        Some(at) => Err(wrong(list, at, "reset.cycles", "0; a reset lasts at least one cycle")),
-    }
+    harness::check_resets(list, all.iter().map(Operation::reset))
 }
 
 /// The longest time that one operation of a list lets pass, with its reset.

@@ -386,21 +386,13 @@ fn end_with(error: &clap::Error) -> ! {
     process::exit(i32::from(code.exit()))
 }
 
-/// Names of other programs, or of earlier versions, for commands of this one.
-const OTHER_NAMES: [(&str, &str); 3] = [
-    ("reproduce", "replay DIR --recorded-rtl --expect-recorded"),
-    ("rerun", "replay DIR"),
-    ("test", "run"),
-];
-
 /// The command line that the user wanted instead of one with a word too much.
 fn wanted(kind: ErrorKind, word: &str, words: &[String]) -> Option<String> {
     let program = words.first()?;
     let cli = Cli::command();
     let known = cli.get_subcommands().filter(|known| !known.is_hide_set());
     if kind == ErrorKind::InvalidSubcommand && cli.find_subcommand(words.get(1)?).is_none() {
-        let other = OTHER_NAMES.iter().find(|(other, _)| *other == word).map(|(_, own)| *own);
-        let own = other.or_else(|| text::like(word, known.map(clap::Command::get_name)))?;
+        let own = text::like(word, known.map(clap::Command::get_name))?;
         return Some(format!("{program} {own}"));
     }
     let (of, place) = (words.get(1)?, words.iter().position(|other| other == word)?);
@@ -574,7 +566,6 @@ mod tests {
         for (line, word, expected) in [
             ("run qp --cases 2", "qp", Some("cosim run --block qp --cases 2")),
             ("man run", "run", Some("cosim run --help")),
-            ("rerun out", "rerun", Some("cosim replay DIR")),
             ("rn", "rn", Some("cosim run")),
             ("cache qp", "qp", None),
             ("run --jbos", "--jbos", None),

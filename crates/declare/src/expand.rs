@@ -679,15 +679,8 @@ impl Code<'_> {
                     #draw
                 }
 
-                fn raw_pins(
-                    &self,
-                    _: &::cosim_core::harness::Parameters,
-                    packets: u32,
-                    rng: &mut ::cosim_core::harness::CaseRng,
-                ) -> ::core::option::Option<::std::vec::Vec<#inputs>> {
-                    ::cosim_core::declared::raw_pins::<CosimBlock>(
-                        self.raw_cycles_per_packet, packets, rng,
-                    )
+                fn raw_cycles_per_packet(&self) -> ::cosim_core::value::Uint<8> {
+                    self.raw_cycles_per_packet
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::agent::{Agent, AgentCoverage, Counts, Pace, Progress};
 use crate::channels::{ChannelScenario, SinkWeights, SourceWeights, default_scenarios};
 use crate::harness::clocks::{ClockTiming, Clocks, RisingClocks};
 use crate::harness::{
-    self, Bins, Block, CaseRng, Checked, Covergroup, Draw, Edge, Noise, Parameters, Percent, Reset,
+    self, Bins, Block, CaseRng, Checked, Covergroup, Edge, Noise, Parameters, Percent, Reset,
     ResetTimer, Scenario, Span, Traffic, TrafficError, Transfer, Unreachable, group_bins,
     scenarios_from,
 };
@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{self, Debug};
 use std::marker::PhantomData;
-use verilated::{Pins, Port};
+use verilated::Pins;
 
 /// Cycles without activity after which a case ends, unless the declaration says otherwise.
 pub const DRAIN: u64 = 32;
@@ -525,44 +525,4 @@ pub fn paced_scenarios<W: PartialEq>(
 /// An index below `count`; 0 if there is none.
 pub fn choose(count: usize, rng: &mut CaseRng) -> usize {
     if count == 0 { 0 } else { rng.random_range(0..count) }
-}
-
-/// Draws unconstrained stimulus if the weights select it: random values on all pins. Each case
-/// draws how often each pin of one bit is high, so some cases run free and others crawl. Resets are
-/// rare.
-pub fn raw_pins<B: Block>(
-    cycles_per_packet: Uint<8>,
-    packets: u32,
-    rng: &mut CaseRng,
-) -> Option<Vec<B::Inputs>> {
-    let count = harness::raw_pins::count::<B::Inputs>(cycles_per_packet, packets);
-    if count == 0 {
-        return None;
-    }
-    let resets = || B::RESET.into_iter().chain(B::OTHER_RESETS.iter().copied());
-    let level = |port: &Port| {
-        let mut levels = resets().map(|pin| pin.name_and_level());
-        levels.find(|(name, _)| *name == port.name)
-    };
-    let often: Vec<f64> = B::Inputs::PORTS
-        .iter()
-        .map(|port| match level(port) {
-            Some((_, is_high)) => {
-                let rare: f64 = rng.one_of(&[0.0, 0.01, 0.1]);
-                if is_high { rare } else { 1.0 - rare }
-            }
-            None => rng.one_of(&[0.1, 0.5, 0.9, 1.0]),
-        })
-        .collect();
-    let mut bytes = B::Inputs::default().as_bytes().to_vec();
-    let cycle = |_| {
-        rng.fill(bytes.as_mut_slice());
-        for (port, often) in B::Inputs::PORTS.iter().zip(&often) {
-            if port.width == 1 {
-                bytes[port.offset] = u8::from(rng.random_bool(*often));
-            }
-        }
-        B::Inputs::of_bytes(&bytes)
-    };
-    Some((0..count).map(cycle).collect())
 }

@@ -5,6 +5,7 @@ use crate::rtl::Inputs;
 use crate::{Arbiter, MAX_BEATS};
 use cosim_core::harness::{self, Bins, Covergroup, CycleOf, Document, Edge, Parameters};
 
+// ANCHOR: groups
 cosim_core::coverage! {
     axis LAST = "won last" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
     axis WINNER = "wins" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
@@ -13,7 +14,6 @@ cosim_core::coverage! {
     axis BEATS = "beats" {
         "1": "one, fewer than MAX_BEATS", "more": "more, fewer than MAX_BEATS", "MAX_BEATS": "at the limit",
     }
-    // ANCHOR: groups
     axis STATE = "state" { "FREE": "the output is free", "LOCKED": "a packet owns the output" }
     axis ASKING = "requests" { "none": "no request", "some": "some requests" }
     axis OUTPUT = "output" { "empty": "no beat is on offer", "beat": "a beat is on offer" }
@@ -22,7 +22,6 @@ cosim_core::coverage! {
     GRANTS = "grants": "packets that begin: who won last, who wins, whether others ask" [LAST, WINNER, OTHERS]
         unless |at, _| (at[0] == at[1] && at[2] == 1).then_some("the last winner goes last");
     ENDS = "ends": "packets: how they end, after how many beats" [END, BEATS] unless no_such_end;
-    // ANCHOR_END: groups
     PAUSES = "pauses": "pauses in a packet, whether others ask" [OTHERS]
         unless |_, parameters| never_locked(true, parameters);
     STALLS = "stalls": "cycles without room: state, whether someone asks" [STATE, ASKING]
@@ -30,6 +29,7 @@ cosim_core::coverage! {
     RESETS = "resets": "resets, by the state they interrupt" [STATE, OUTPUT]
         unless |at, parameters| never_locked(at[0] == 1, parameters);
 }
+// ANCHOR_END: groups
 
 /// The coverage of the arbiter beside its channels.
 #[derive(Debug)]
@@ -64,7 +64,6 @@ impl harness::Coverage<Arbiter> for Coverage {
             let last = (before.first as usize + 3) % 4;
             bins.hit(GRANTS.bin([last, winner, usize::from(rules.has(C1))]));
         }
-        // ANCHOR_END: sampler
         if rules.has(F2.with(F4).with(L2).with(L4)) {
             let is_at_limit = before.beats + 1 == before.max_beats;
             let beats = if is_at_limit { 2 } else { state };
@@ -78,6 +77,7 @@ impl harness::Coverage<Arbiter> for Coverage {
         }
     }
 }
+// ANCHOR_END: sampler
 
 /// The position of the state on its axis.
 fn locked(golden: &Golden) -> usize {

@@ -11,7 +11,6 @@ cosim_core::rules! {
     R1: "reset";
     W1: "no room: no transfer";
     F1: "free, no request";
-    // ANCHOR_END: rules
     F2: "free: a packet of one beat";
     F3: "free: a packet begins, the lock is set";
     F4: "free: cut after its first beat";
@@ -25,6 +24,7 @@ cosim_core::rules! {
     N3: "requester 3 wins";
     C1: "several requests: round robin picks the winner";
 }
+// ANCHOR_END: rules
 
 /// The model's registers. All are 0 in reset.
 #[derive(Debug, Clone, Default)]

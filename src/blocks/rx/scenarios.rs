@@ -7,7 +7,7 @@ use crate::blocks::dll::scenarios::Weights as Link;
 use crate::blocks::qp::scenarios::Weights as Software;
 use crate::blocks::recv::scenarios::Weights as Receive;
 use crate::blocks::thread2::scenarios::Weights as Requests;
-use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span, raw_pins};
+use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -89,13 +89,11 @@ impl harness::Weights<Rx> for Weights {
         generator::traffic(self, parameters, packets, rng)
     }
 
-    fn raw_pins(
-        &self,
-        parameters: &Parameters,
-        packets: u32,
-        rng: &mut CaseRng,
-    ) -> Option<Vec<Inputs>> {
-        let cycles = raw_pins::count::<Inputs>(self.raw_cycles_per_packet, packets);
-        (cycles > 0).then(|| chaos::cycles(cycles, parameters, rng))
+    fn raw_cycles_per_packet(&self) -> Uint<8> {
+        self.raw_cycles_per_packet
+    }
+
+    fn raw_pins(cycles: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
+        chaos::cycles(cycles, parameters, rng)
     }
 }

@@ -4,7 +4,7 @@ use super::rtl::Inputs;
 use super::stimulus::Traffic;
 use super::{Thread2, chaos, generator};
 use cosim_core::harness::{
-    self, CaseRng, Parameters, Percent, Scenario, Span, beyond_all, nothing_to_draw, raw_pins,
+    self, CaseRng, Parameters, Percent, Scenario, Span, beyond_all, nothing_to_draw,
 };
 use cosim_core::value::Uint;
 use cosim_core::weights;
@@ -144,13 +144,11 @@ impl harness::Weights<Thread2> for Weights {
         generator::traffic(self, parameters, packets, rng)
     }
 
-    fn raw_pins(
-        &self,
-        parameters: &Parameters,
-        packets: u32,
-        rng: &mut CaseRng,
-    ) -> Option<Vec<Inputs>> {
-        let cycles = raw_pins::count::<Inputs>(self.raw_cycles_per_packet, packets);
-        (cycles > 0).then(|| chaos::cycles(cycles, parameters, rng))
+    fn raw_cycles_per_packet(&self) -> Uint<8> {
+        self.raw_cycles_per_packet
+    }
+
+    fn raw_pins(cycles: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
+        chaos::cycles(cycles, parameters, rng)
     }
 }

@@ -2,13 +2,16 @@
 
 use super::block::Block;
 use super::checked::{Checked, checked};
-use super::draw::Percent;
+use super::draw::{Draw as _, Percent};
 use super::parameters::Parameters;
 use super::rng::CaseRng;
 use super::span::Span;
+use crate::value::Uint;
+use rand::RngExt as _;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+use verilated::{Pins as _, Port};
 
 /// The weights of a scenario, and the stimulus drawn with them.
 pub trait Weights<B: Block<Weights = Self>>:
@@ -23,16 +26,46 @@ pub trait Weights<B: Block<Weights = Self>>:
     /// Draws a traffic of about `packets` packets that is legal under `parameters`.
     fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> B::Traffic;
 
-    /// Draws unconstrained stimulus of that length instead of a traffic, if the weights select
-    /// it.
-    fn raw_pins(
-        &self,
-        _parameters: &Parameters,
-        _packets: u32,
-        _rng: &mut CaseRng,
-    ) -> Option<Vec<B::Inputs>> {
-        None
+    /// Cycles of unconstrained stimulus for each packet, instead of a traffic; 0: traffic.
+    fn raw_cycles_per_packet(&self) -> Uint<8> {
+        Uint::new(0)
     }
+
+    /// Draws so many cycles of unconstrained stimulus: by default random values on all pins. Each
+    /// case draws how often each pin of one bit is high, so some cases run free and others crawl.
+    /// Resets are rare.
+    fn raw_pins(cycles: u32, _parameters: &Parameters, rng: &mut CaseRng) -> Vec<B::Inputs> {
+        random_pins::<B>(cycles, rng)
+    }
+}
+
+fn random_pins<B: Block>(cycles: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
+    let resets = || B::RESET.into_iter().chain(B::OTHER_RESETS.iter().copied());
+    let level = |port: &Port| {
+        let mut levels = resets().map(|pin| pin.name_and_level());
+        levels.find(|(name, _)| *name == port.name)
+    };
+    let often: Vec<f64> = B::Inputs::PORTS
+        .iter()
+        .map(|port| match level(port) {
+            Some((_, is_high)) => {
+                let rare: f64 = rng.one_of(&[0.0, 0.01, 0.1]);
+                if is_high { rare } else { 1.0 - rare }
+            }
+            None => rng.one_of(&[0.1, 0.5, 0.9, 1.0]),
+        })
+        .collect();
+    let mut bytes = B::Inputs::default().as_bytes().to_vec();
+    let cycle = |_| {
+        rng.fill(bytes.as_mut_slice());
+        for (port, often) in B::Inputs::PORTS.iter().zip(&often) {
+            if port.width == 1 {
+                bytes[port.offset] = u8::from(rng.random_bool(*often));
+            }
+        }
+        B::Inputs::of_bytes(&bytes)
+    };
+    (0..cycles).map(cycle).collect()
 }
 
 /// A named set of weights.

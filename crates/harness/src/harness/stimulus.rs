@@ -3,6 +3,7 @@
 use super::block::Block;
 use super::generator::Weights;
 use super::parameters::Parameters;
+use super::raw_pins;
 use super::rng::CaseRng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,9 +47,9 @@ impl<B: Block> Stimulus<B> {
         packets: u32,
         rng: &mut CaseRng,
     ) -> Self {
-        match weights.raw_pins(parameters, packets, rng) {
-            Some(cycles) => Self::cycles(cycles),
-            None => Self::traffic(weights.traffic(parameters, packets, rng)),
+        match raw_pins::count::<B::Inputs>(weights.raw_cycles_per_packet(), packets) {
+            0 => Self::traffic(weights.traffic(parameters, packets, rng)),
+            cycles => Self::cycles(B::Weights::raw_pins(cycles, parameters, rng)),
         }
     }
 
