@@ -4,7 +4,7 @@ use super::failure::explain_command;
 use super::fit::Terminal;
 use super::options::Format;
 use super::summary::{Detail, Summary};
-use super::{INTERRUPTED, counted, print_json, print_text};
+use super::{INTERRUPTED, counted, print_json, print_text, written};
 use crate::conclude::{EarlierRuns, RunReport};
 use cosim_base::error::Error;
 use cosim_base::program;
@@ -121,7 +121,8 @@ impl FinishedRuns {
             let all = run.folder.parent().filter(|_| self.names.len() > 1).unwrap_or(&run.folder);
             return Some(command_line(&[self.program.clone(), "resume".to_owned(), word(all)]));
         }
-        if run.passed && !matches!(detail, Detail::Result) {
+        // Those of several blocks have one page, which is named at the end.
+        if run.passed && self.names.len() == 1 && !matches!(detail, Detail::Result) {
             return Some(command_line(&[
                 self.program.clone(),
                 "open".to_owned(),
@@ -178,7 +179,7 @@ impl FinishedRuns {
         if let Some(folder) = self.folder.take().filter(|_| self.names.len() > 1) {
             match earlier.index(&folder, &self.names) {
                 Ok(page) if self.format == Format::Text => {
-                    print_text(&format!("wrote {}", text::path(&page)))?;
+                    print_text(&written(&page, &["open", &word(&folder)]))?;
                 }
                 Ok(_) => {}
                 Err(error) => {

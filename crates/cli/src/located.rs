@@ -199,11 +199,12 @@ fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<Path
         true => Vec::new(),
         false => Library::own()?.map_or_else(Vec::new, |library| library.arguments()),
     };
-    // The crates of a lock file are few more than those of this platform.
-    let lock = read_input_text(&folder.join("Cargo.lock"), LARGEST_INPUT).unwrap_or_default();
-    let total = Some(lock.matches("[[package]]").count() as u64).filter(|total| *total > 0);
+    // Cargo leaves in the lock file of such a crate what it needs, and the crate itself.
+    let crates = || {
+        let lock = read_input_text(&folder.join("Cargo.lock"), LARGEST_INPUT).ok()?;
+        (!has_path(&table)).then(|| lock.matches("[[package]]").count().saturating_sub(1) as u64)
+    };
     let activity = Activity::begin(format!("building the crate {name}"));
-    let activity = activity.counting("crates", 0, total);
     activity.note("the library once for this machine");
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = env::var(PROFILE_VARIABLE).ok().filter(|profile| !profile.is_empty());
@@ -227,7 +228,7 @@ fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<Path
         .stderr(Stdio::inherit())
         .spawn()
         .map_err(failed)?;
-    let (mut own, mut built) = (Vec::new(), BTreeSet::new());
+    let (mut own, mut built, mut total) = (Vec::new(), BTreeSet::new(), None);
     for line in cargo.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
         let Ok(message) = serde_json::from_str::<Message>(&line.map_err(failed)?) else { continue };
         if message.reason != "compiler-artifact" {
@@ -236,7 +237,7 @@ fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<Path
         if message.manifest_path == manifest {
             own.push(message);
         } else if built.insert(message.manifest_path) {
-            activity.advance();
+            activity.count("crates", built.len() as u64, *total.get_or_insert_with(crates));
         }
     }
     let status = cargo.wait().map_err(failed)?;
