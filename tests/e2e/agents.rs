@@ -2,7 +2,7 @@
 //! is legal and reaches edges.
 
 use crate::common::{Place, assert_contains};
-use crate::outside::Outside;
+use crate::outside::{Outside, UNWRITTEN};
 
 const RTL: &str = include_str!("data/interfaces.sv");
 
@@ -35,12 +35,13 @@ fn interfaces_of_all_protocols_get_agents() {
     assert_contains(&block.text("README.md"), &lines);
     // One output belongs to no interface.
     for (from, to) in [
-        ("    const IS_WRITTEN: bool = false;\n", ""),
+        (UNWRITTEN, ""),
         ("fn outputs(&self, _inputs", "fn outputs(&self, inputs"),
         ("M_AXI_WUSER = rtl::Bits1::new(0);", "M_AXI_WUSER = inputs.S_AXI_WUSER;"),
     ] {
         block.edit("src/golden.rs", from, to);
     }
+    block.edit("src/scoreboard.rs", UNWRITTEN, "");
     block.builds();
     let tied = "inputs that never change (`tie`): S_AXI_WUSER = 0";
     block.prints(0, &["PASS", tied], "run --cases 20 --out good");
@@ -68,7 +69,7 @@ fn interfaces_of_several_clocks_get_agents() {
         "agent m_apb: ApbManager on \"m_apb_\" at m_axis_aclk;",
     ];
     assert_contains(&block.text("src/lib.rs"), &lines);
-    block.edit("src/lib.rs", "Untimed<false>", "Untimed");
+    block.edit("src/scoreboard.rs", UNWRITTEN, "");
     block.builds();
     let run = |expected, words: &str, rtl: &str| {
         let run = "run --cases 20 --max-failures 1 --rtl";

@@ -112,7 +112,7 @@ fn every_vector_fits_the_schema_of_the_types() {
 #[track_caller]
 fn gate(place: &Place, rtl: &str, exit: i32) {
     let document = source("docs/how-to/ci.md");
-    let lines = document.lines().filter_map(|line| line.strip_prefix("    target/release/cosim "));
+    let lines = document.lines().filter_map(|line| line.strip_prefix("    cosim "));
     let lines: Vec<&str> = lines.filter(|line| line.contains("--rtl path/to/rtl")).collect();
     assert_eq!(lines.len(), 2, "{lines:?}");
     for line in lines {

@@ -447,7 +447,7 @@ fn problems_of_documents_are_found() {
     let words = ["Block", "NAMING"].into();
     assert_eq!(dead_names(text, &words), ["1: no Block::NOTHING in the code"]);
     let text = "Text with `cosim run --nothing` and `cosim list`.\n\n    cosim nothing\n    \
-                $ target/release/cosim cover merge a -o b  # joins\n    scripts/run --sed 1\n    \
+                $ cosim cover merge a -o b  # joins\n    scripts/run --sed 1\n    \
                 cargo run --release -- run --seed 1\n    cargo run -- replay --seed 1\n    \
                 cosim export v -o d --no=1\n\n\
                 - item\n  with `cosim mutate --block qp --golden`\n";

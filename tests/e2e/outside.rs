@@ -19,6 +19,9 @@ impl Deref for Outside {
 }
 
 /// Leftovers of earlier builds in the example's folder, which a user's crate lacks.
+/// The line that says that a file of a new crate is still to be written.
+pub const UNWRITTEN: &str = "    const UNWRITTEN: harness::Unwritten = harness::unwritten();\n";
+
 const LEFT: [&str; 3] = ["target", "runs", "Cargo.lock"];
 
 impl Outside {

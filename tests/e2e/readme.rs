@@ -2,7 +2,7 @@
 //! of their commands.
 //!
 //! Every command of an indented block (`    $ command`) runs in order, as in one shell, which
-//! begins in a folder that looks like the project after `scripts/run`. The lines of a
+//! begins in a folder that looks like the project. The lines of a
 //! here-document, up to `END`, belong to the command. Its output must match the document. A line
 //! `...` stands for any lines. Machine-dependent values (times, speeds, hashes of builds) are not
 //! compared.
@@ -88,8 +88,7 @@ fn difference(shown: &str, printed: &str) -> Option<String> {
     assert.try_eq(None, printed.into(), shown.into()).err().map(|error| error.to_string())
 }
 
-/// A folder like the project's, in which `target/release/cosim` and `scripts/run` are the tested
-/// program.
+/// A folder like the project's.
 fn playground() -> Place {
     let place = Place::new();
     place.link_program();
@@ -98,11 +97,6 @@ fn playground() -> Place {
     }
     // A real copy, because the README copies it and changes the copy.
     copy_rtl(&place.path("rtl"));
-    for folder in ["target/release", "scripts"] {
-        fs::create_dir_all(place.path(folder)).expect("a folder");
-    }
-    place.link(program().get_program(), "target/release/cosim");
-    script(&place.path("scripts/run"), "exec target/release/cosim run --block all \"$@\"");
     place
 }
 
@@ -140,7 +134,7 @@ fn printed(folder: &Path, now: &mut PathBuf, command: &str) -> String {
 
 #[test]
 fn the_readme_shows_what_its_commands_print() {
-    assert_shown("README.md", &["scripts/run", " run "], &playground());
+    assert_shown("README.md", &[" run ", " new ", " explain "], &playground());
 }
 
 #[test]

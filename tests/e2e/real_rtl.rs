@@ -1,7 +1,7 @@
 //! `cosim new` for RTL that others wrote: whole source folders of PyPI packages.
 
 use crate::common::{Place, assert_code, below_build, code, source, text};
-use crate::outside::Outside;
+use crate::outside::{Outside, UNWRITTEN};
 use std::fs;
 use std::process::Command;
 
@@ -90,7 +90,7 @@ fn the_fifo_of_amaranth_is_verified() {
     let new = Outside::in_place(Place::new(), "afifo", &words, &[channels]);
     let expected = "self.r.expect(crate::RItem { data: item.data });";
     new.edit("src/scoreboard.rs", "let _ = item;", expected);
-    new.edit("src/lib.rs", "Untimed<false>", "Untimed");
+    new.edit("src/scoreboard.rs", UNWRITTEN, "");
     assert_code(&new.cargo(&["build"]), 0);
     // Its reset crosses to the reader through a synchronizer, so the scenario with resets is left
     // out.

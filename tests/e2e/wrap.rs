@@ -2,7 +2,7 @@
 //! interfaces, parameters.
 
 use crate::common::{Place, assert_code, assert_contains};
-use crate::outside::Outside;
+use crate::outside::{Outside, UNWRITTEN};
 
 /// Checks that the crate builds and is formatted.
 #[track_caller]
@@ -18,7 +18,7 @@ fn write_outputs(new: &Outside, outputs: &str) {
     let (_, behind) = rest.split_once("        };\n").unwrap();
     let golden = format!("{}{outputs}{behind}", before.trim_end())
         .replace("_inputs: &rtl::Inputs, _cycle: &(), o", "inputs: &rtl::Inputs, _cycle: &(), o")
-        .replace("    const IS_WRITTEN: bool = false;\n", "");
+        .replace(UNWRITTEN, "");
     new.write("src/golden.rs", &golden);
 }
 

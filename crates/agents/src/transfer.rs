@@ -31,9 +31,12 @@ fn of_prefix(
     if prefix.is_empty() {
         return (first.to_owned(), vec![first]);
     }
+    // Names of APB begin with a letter of their own, behind the prefix.
+    let channel = if name == "sel" { without(prefix, "p").unwrap_or(prefix) } else { prefix };
+    let channel = if channel.is_empty() { "apb" } else { channel.trim_end_matches('_') };
     let all = ports.iter().flat_map(|ports| ports.iter()).map(|port| port.name);
     let pins = all.filter(|port| port.starts_with(prefix)).collect();
-    (prefix.trim_end_matches('_').to_owned(), pins)
+    (channel.to_owned(), pins)
 }
 
 /// A name without an ending in any case.

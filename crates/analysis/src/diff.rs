@@ -223,7 +223,7 @@ impl Job<'_> {
             }
         }
         // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
-        if !self.run.block.info().has_golden
+        if !self.run.block.info().is_written()
             && let Some(sides) = sides.filter(|_| self.illegal.is_none())
             && let Step::Found(found) = self.search(sides, &CONTENTS, self.widest(), false)?
         {
@@ -648,8 +648,8 @@ impl Job<'_> {
 
     /// A shorter difference for a block without a golden model, for which nothing shrinks a case.
     fn shorter(&mut self, found: Found, sides: Option<&Sides>) -> Result<Found, Error> {
-        let has_golden = self.run.block.info().has_golden;
-        let Some(sides) = sides.filter(|_| !has_golden) else { return Ok(found) };
+        let is_written = self.run.block.info().is_written();
+        let Some(sides) = sides.filter(|_| !is_written) else { return Ok(found) };
         let traffic = if sides.has_offers() { Traffic::Legal } else { self.widest() };
         Ok(match self.search(sides, &CONTENTS, traffic, false)? {
             Step::Found(shorter) if shorter.legal.is_legal => shorter,

@@ -182,10 +182,11 @@ impl Summary<'_> {
             let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
         }
         if self.run.tally.totals.no_golden_model > 0 {
+            let info = blocks::find(&self.run.header.block).map(|block| block.info());
+            let next = info.map_or_else(String::new, |info| format!("; {}", info.to_write()));
             let _ = writeln!(
                 text,
-                "      no golden model: the RTL was driven, but nothing was compared; write the block's \
-                 golden model and remove `IS_WRITTEN`, or its scoreboard and remove `golden` in the declaration"
+                "      no golden model: the RTL was driven, but nothing was compared{next}"
             );
         }
         if packets == 0 && cases > 0 && self.run.end == End::Complete {

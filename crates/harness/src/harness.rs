@@ -58,7 +58,7 @@ pub use case::run_uncovered;
 pub use case::{CycleView, Dut, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw, without_objection};
 pub use comparison::{
-    COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,
+    COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks, is_written,
 };
 pub use coverage::{
     Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Unreachable,
@@ -72,7 +72,7 @@ pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use environment::{Environment, Traffic, TrafficError};
 pub use explain::Explain;
 pub use generator::{LongCases, Scenario, Weights};
-pub use golden::{Golden, Rule};
+pub use golden::{Golden, Rule, Unwritten, unwritten};
 pub use hits::Hits;
 pub use in_c::{GoldenInC, InC};
 pub use info::{Answers, BlockInfo, Blocks, Facts, GroupInfo, ScenarioInfo};

@@ -98,11 +98,11 @@ impl LoadedVector {
         recorded: Option<&DrivenPins>,
     ) -> Result<Testbench, Error> {
         let info = self.block.info();
-        if !info.has_golden {
+        if !info.is_written() {
             let message = format!(
-                "block {} has no golden model yet, so there are no expected outputs; write its \
-                 `Golden` first",
-                info.name
+                "block {} has no golden model yet, so there are no expected outputs; {}",
+                info.name,
+                info.to_write()
             );
             return Err(Error::Usage(codes::NO_GOLDEN_MODEL, message));
         }

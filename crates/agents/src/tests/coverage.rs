@@ -140,7 +140,7 @@ fn reports_show_items_in_words() {
         ),
         (
             shown(apb::PINS, "psel penable pready paddr=8 prdata=255 pslverr", ""),
-            "p: read 0xff from 0x8: error",
+            "apb: read 0xff from 0x8: error",
         ),
         (shown(wishbone::CLASSIC, "cyc stb adr=8 ack dat_r=255", ""), "cyc: read 0x8, ack 0xff"),
         (

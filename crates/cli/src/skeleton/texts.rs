@@ -506,7 +506,7 @@ mod tests {
     const WORDS: &str = "valid ready vld rdy req ack gnt stb stall busy accept push pop wr_en rd_en full empty data wdata \
         rdata i o in out 0 1 2 option result vec string default some none ok err self Self type box dyn u8 str noise \
         clocks reset settings raw_cycles_per_packet longest_setting traffic weights coverage environment scoreboard \
-        golden rtl types program block monitor item inputs outputs parameters profile Explain Untimed Push S_AXI tvalid \
+        golden rtl types program block monitor item inputs outputs parameters profile Explain Push S_AXI tvalid \
         tdata aw w v";
 
     fn name(rng: &mut StdRng, words: &[&str]) -> String {

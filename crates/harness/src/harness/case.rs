@@ -2,7 +2,7 @@
 
 use super::batch;
 use super::block::{Block, power_up_inputs, reset_inputs};
-use super::comparison::{self, follows_dut};
+use super::comparison::{self, follows_dut, is_written};
 use super::coverage::{Coverage, Edge};
 use super::environment::Environment;
 use super::golden::Golden;
@@ -276,7 +276,7 @@ fn run_watched<B: Block, D: Dut<B>, C: Coverage<B>>(
 
 /// Whether the DUT drives batches. Where the stimulus follows the DUT, it cannot.
 pub(super) const fn batches<B: Block, D: Dut<B>>() -> bool {
-    D::BATCHES && B::Golden::IS_WRITTEN && !follows_dut::<B>()
+    D::BATCHES && is_written::<B>() && !follows_dut::<B>()
 }
 
 /// Runs one case cycle by cycle.
@@ -344,7 +344,7 @@ pub(super) const UNREACHABLE: &str = "unreachable";
 /// Replaces the verdict if there is no golden model, unless the RTL stopped by itself.
 pub(super) fn compared<B: Block>(outcome: Outcome) -> Outcome {
     match outcome.verdict {
-        _ if B::Golden::IS_WRITTEN => outcome,
+        _ if is_written::<B>() => outcome,
         Verdict::Crashed { .. } | Verdict::Cancelled => Outcome { cycles: 0, ..outcome },
         Verdict::CheckFailed { ref violation, .. } if is_assertion(&violation.check) => outcome,
         _ => Outcome { verdict: Verdict::NoGoldenModel, cycles: 0, ..outcome },
@@ -565,7 +565,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         }
         if ended.is_none() {
             sampled.compare(&open);
-            let verdict = if !B::Golden::IS_WRITTEN || same(&accepted, &actual) {
+            let verdict = if !is_written::<B>() || same(&accepted, &actual) {
                 let violation = judgement.err();
                 let failed = violation.map(|violation| Verdict::CheckFailed { cycle, violation });
                 let hang = || Verdict::Hang { cycle: Some(cycle), state: state.to_owned() };

@@ -9,6 +9,7 @@ use super::block::{Block, CycleOf};
 use super::golden::{Golden, Rule};
 use super::parameters::Parameters;
 use super::rule_set::RuleSet;
+use super::scoreboard::Scoreboard as _;
 use super::same::{has_name, is_same};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,11 @@ impl Comparison {
 /// free. Otherwise they follow the golden model.
 pub const fn follows_dut<B: Block>() -> bool {
     !B::TRANSACTION_OUTPUTS.is_empty()
+}
+
+/// Whether golden model and scoreboard are written. Until then, nothing is compared.
+pub const fn is_written<B: Block>() -> bool {
+    B::Golden::UNWRITTEN.is_none() && B::Scoreboard::<'static>::UNWRITTEN.is_none()
 }
 
 /// Whether some output bits are not compared in some cycle.
@@ -124,12 +130,11 @@ pub fn bit_name(port: &str, width: u32, bit: u32) -> String {
 }
 
 /// The golden model of a block whose outputs are all checked as transactions: it predicts no pin.
-/// The scoreboard models the transactions. `WRITTEN` is false while it is not written.
+/// The scoreboard models the transactions.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Untimed<const WRITTEN: bool = true>;
+pub struct Untimed;
 
-impl<const WRITTEN: bool, I, O: Default> Golden<I, O> for Untimed<WRITTEN> {
-    const IS_WRITTEN: bool = WRITTEN;
+impl<I, O: Default> Golden<I, O> for Untimed {
     const RULES: &'static [Rule] = &[];
 
     type Cycle = ();

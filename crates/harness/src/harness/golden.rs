@@ -3,6 +3,7 @@
 use super::parameters::Parameters;
 use super::rule_set::RuleSet;
 use serde::{Deserialize, Serialize};
+use std::panic::Location;
 
 /// A rule of a golden model: a row of a transition table or a named behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,12 +14,22 @@ pub struct Rule {
     pub meaning: &'static str,
 }
 
+/// The place of a golden model or a scoreboard that is still to be written, `None` if it is. While
+/// there is one, a case drives the RTL without a comparison and ends as
+/// [`Verdict::NoGoldenModel`](super::Verdict::NoGoldenModel), and a run names the place.
+pub type Unwritten = Option<&'static Location<'static>>;
+
+/// The line that calls this function, as the place to write.
+#[track_caller]
+pub const fn unwritten() -> Unwritten {
+    Some(Location::caller())
+}
+
 /// A golden model: the required behavior of the block, written in Rust from the specification. It
 /// is `Clone`, so that mutation analysis can inject faults into it.
 pub trait Golden<I, O>: Clone + Send {
-    /// Whether the model is written. While it is not, a case drives the RTL without a comparison
-    /// and ends as [`Verdict::NoGoldenModel`](super::Verdict::NoGoldenModel).
-    const IS_WRITTEN: bool = true;
+    /// Where the model is to be written; see [`Unwritten`].
+    const UNWRITTEN: Unwritten = None;
 
     /// Every rule, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];

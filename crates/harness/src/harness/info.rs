@@ -66,8 +66,9 @@ pub struct BlockInfo {
     pub transaction_outputs: &'static [&'static str],
     /// [`Environment::TIED`].
     pub tied: Vec<(&'static str, &'static str)>,
-    /// [`Golden::IS_WRITTEN`].
-    pub has_golden: bool,
+    /// Places of golden model and scoreboard that are to be written; see
+    /// [`Unwritten`](super::Unwritten).
+    pub unwritten: Vec<String>,
     /// [`Golden::HAS_DONT_CARES`].
     pub has_dont_cares: bool,
     /// [`Golden::RULES`].
@@ -210,6 +211,16 @@ impl Facts {
 }
 
 impl BlockInfo {
+    /// Whether golden model and scoreboard are written.
+    pub fn is_written(&self) -> bool {
+        self.unwritten.is_empty()
+    }
+
+    /// What the user has to write.
+    pub fn to_write(&self) -> String {
+        format!("say what the block owes at {}, and remove `UNWRITTEN`", self.unwritten.join(" and "))
+    }
+
     /// The data of a block, which is collected once.
     pub fn of<B: Explain>() -> &'static Self {
         static KNOWN: Mutex<BTreeMap<TypeId, &'static BlockInfo>> = Mutex::new(BTreeMap::new());
@@ -239,7 +250,8 @@ impl BlockInfo {
             outputs: B::Outputs::PORTS,
             transaction_outputs: B::TRANSACTION_OUTPUTS,
             tied: B::Environment::<'static>::TIED.to_vec(),
-            has_golden: B::Golden::IS_WRITTEN,
+            unwritten: [B::Golden::UNWRITTEN, B::Scoreboard::<'static>::UNWRITTEN]
+                .into_iter().flatten().map(|place| format!("{}:{}", place.file(), place.line())).collect(),
             has_dont_cares: B::Golden::HAS_DONT_CARES,
             rules: B::Golden::RULES,
             groups: B::Coverage::GROUPS.iter().map(GroupInfo::of).collect(),

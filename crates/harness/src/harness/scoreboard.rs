@@ -1,6 +1,7 @@
 //! The scoreboard of a block, its checks and its counters. `I` are the inputs of the block, `O` its
 //! outputs, and `T` its traffic.
 
+use super::golden::Unwritten;
 use super::parameters::Parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,9 @@ use verilated::{Pins, Port};
 
 /// Checks whole transactions of legal stimulus, in addition to the comparison of pins.
 pub trait Scoreboard<'a, I, O, T>: Sized {
+    /// Where the checks are to be written; see [`Unwritten`].
+    const UNWRITTEN: Unwritten = None;
+
     /// The name of every check, as in [`Violation::check`]. A test with
     /// `cosim_core::checks::Checks` shows that each check can fail.
     fn checks() -> Vec<String> {

@@ -6,7 +6,7 @@
 
 use super::block::{Block, reset_inputs};
 use super::case::{Dut, RawPins, Source, Traffic, Watch};
-use super::comparison::follows_dut;
+use super::comparison::{follows_dut, is_written};
 use super::golden::Golden;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -100,7 +100,7 @@ fn side_by_side<B: Block, D: Dut<B>>(
         let decided = golden.cycle(&inputs);
         golden.outputs(&inputs, &decided, &mut expected);
         // Otherwise the environment follows the outputs that were just compared.
-        let is_led = B::Golden::IS_WRITTEN && !follows_dut::<B>();
+        let is_led = is_written::<B>() && !follows_dut::<B>();
         let seen = if is_led { &expected } else { &outputs[0] };
         if follows_dut::<B>() {
             golden.observe(&inputs, &decided, &outputs[0]);

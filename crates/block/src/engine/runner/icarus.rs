@@ -72,7 +72,7 @@ impl Icarus {
         waves: Option<&Path>,
         watch: &Watch,
     ) -> Result<Outcome, Error> {
-        if !golden.info.has_golden || golden.outcome.verdict == Verdict::Cancelled {
+        if !golden.info.is_written() || golden.outcome.verdict == Verdict::Cancelled {
             return Ok(golden.outcome.clone());
         }
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
