@@ -27,11 +27,49 @@ fn main() -> Result<(), Box<dyn Error>> {
     let identity = if is_checkout { identity } else { format!("{version}-{identity}") };
     println!("cargo:rustc-env=COSIM_TOOL_SOURCES={identity}");
     let packed = Path::new(&env::var("OUT_DIR")?).join("library.bin");
-    Ok(fs::write(packed, packed_library(Path::new("../.."))?)?)
+    fs::write(packed, packed_library(Path::new("../.."))?)?;
+    let book = Path::new(&env::var("OUT_DIR")?).join("book.bin");
+    Ok(fs::write(book, packed_book(Path::new("../../docs"))?)?)
 }
 
-/// The files of the library, each with the lengths of its name and of its text, in 4 bytes each.
-/// None outside of a checkout: the registry has the library then.
+/// The pages of the book, packed, with the parts of other files that they include.
+fn packed_book(docs: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    if docs.is_dir() {
+        println!("cargo:rerun-if-changed={}", docs.display());
+        read(docs, Path::new(""), &mut files)?;
+    }
+    files.retain(|(path, _)| path.extension().is_some_and(|end| end == "md"));
+    for (path, text) in &mut files {
+        let folder = docs.join(&path).parent().map(Path::to_owned).unwrap_or_default();
+        let mut page = String::new();
+        for line in std::str::from_utf8(text)?.lines() {
+            let include = line.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}"));
+            match include {
+                Some(include) => page += &included(&folder, include)?,
+                None => page += &format!("{line}\n"),
+            }
+        }
+        *text = page.into_bytes();
+    }
+    packed(files)
+}
+
+/// The lines of a file, or of `FILE:PART` those between `ANCHOR: PART` and `ANCHOR_END: PART`.
+fn included(folder: &Path, include: &str) -> Result<String, Box<dyn Error>> {
+    let (file, part) = include.split_once(':').unwrap_or((include, ""));
+    let file = folder.join(file);
+    println!("cargo:rerun-if-changed={}", file.display());
+    let text = fs::read_to_string(file)?;
+    let is_mark = |line: &&str, kind: &str| line.trim_end().ends_with(&format!("{kind}: {part}"));
+    let begin = text.lines().skip_while(|line| !part.is_empty() && !is_mark(line, "ANCHOR"));
+    let inside = begin.skip(usize::from(!part.is_empty()));
+    let inside = inside.take_while(|line| part.is_empty() || !is_mark(line, "ANCHOR_END"));
+    let lines = inside.filter(|line| !line.contains(" ANCHOR"));
+    Ok(lines.flat_map(|line| [line, "\n"]).collect())
+}
+
+/// The files of the library, packed. None outside of a checkout: the registry has the library then.
 fn packed_library(root: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let Some(parts) = library(root) else { return Ok(Vec::new()) };
     let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
@@ -43,6 +81,11 @@ fn packed_library(root: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     files.push(("Cargo.lock".into(), fs::read(root.join("Cargo.lock"))?));
     let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
     files.push(("Cargo.toml".into(), workspace(&manifest)?.into_bytes()));
+    packed(files)
+}
+
+/// The files, each with the lengths of its name and of its text, in 4 bytes each.
+fn packed(mut files: Vec<(PathBuf, Vec<u8>)>) -> Result<Vec<u8>, Box<dyn Error>> {
     files.sort();
     let mut packed = Vec::new();
     for (name, text) in files {

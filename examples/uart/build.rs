@@ -6,5 +6,6 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let uart = Block::new("uart_rx", "UartRx").source("UartRx.sv");
     let timer = Block::new("timer", "Timer").source("Timer.sv");
-    cosim_build::build(&[uart.model([]), timer.model([])])
+    let numberer = Block::new("numberer", "Numberer").source("Numberer.sv");
+    cosim_build::build(&[uart.model([]), numberer.model([]), timer.model([])])
 }

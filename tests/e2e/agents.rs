@@ -93,6 +93,7 @@ fn the_guides_show_an_example_that_passes() {
     for (block, file, from, to) in [
         ("uart_rx", "UartRx.sv", "index == 9", "index == 8"),
         ("timer", "Timer.sv", "count >= limit ? 0", "count > limit ? 0"),
+        ("numberer", "Numberer.sv", "number <= s_axis_tlast ? 0 :", "number <="),
     ] {
         let run = format!("run --block {block} --cases 10 --out");
         outside.prints(0, &["PASS"], &format!("{run} good-{block}"));

@@ -30,14 +30,15 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
     let name = Path::new(&archive).file_name().unwrap().to_str().unwrap();
     let root = place.join(name.trim_end_matches(".tar.gz"));
     for file in [
-        "man/man1/cosim-run.1",
-        "bash-completion/completions/cosim",
-        "zsh/site-functions/_cosim",
-        "doc/cosim/README.md",
-        "doc/cosim/LICENSE-MIT",
-        "cosim/vectors/schema.json",
+        "share/man/man1/cosim-run.1",
+        "share/bash-completion/completions/cosim",
+        "share/zsh/site-functions/_cosim",
+        "share/doc/cosim/book.html",
+        "README.md",
+        "LICENSE-MIT",
+        "tests/bad_rtl/qp/09-rts-from-init.patch",
     ] {
-        assert!(root.join("share").join(file).is_file(), "{file}");
+        assert!(root.join(file).is_file(), "{file}");
     }
     let run = |words: &str| {
         let mut command = Command::new(root.join("bin/cosim"));
@@ -49,7 +50,11 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
     // Outside of a crate nothing runs that is not named.
     assert_error_at(&run(short), "E0109", &["--block thread2"]);
     assert_code(&run(&format!("{short} --block thread2")), 0);
-    let vectors = root.join("share/cosim/vectors/qp");
+    // A command of README, for which the archive has the RTL.
+    let bug = root.join("examples/bug");
+    let bug = format!("run --block dll --rtl {} --max-failures 1 --out red", bug.display());
+    assert_code(&run(&bug), 1);
+    let vectors = root.join("vectors/qp");
     assert_code(&run(&format!("replay --expect-recorded --quiet {}", vectors.display())), 0);
     // The program brings the library that its crates are compiled from, and mends a changed copy.
     fs::copy(project().join("examples/fifo/rtl/Fifo.sv"), place.join("Fifo.sv")).unwrap();

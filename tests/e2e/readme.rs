@@ -7,9 +7,7 @@
 //! `...` stands for any lines. Machine-dependent values (times, speeds, hashes of builds) are not
 //! compared.
 
-use crate::common::{
-    Place, cargo_outside, copy_rtl, files, program, project, run, script, source, text,
-};
+use crate::common::{Place, cargo_outside, copy_rtl, files, program, project, run, source, text};
 use cosim::PROGRAM;
 use regex::Regex;
 use snapbox::{Assert, Redactions};

@@ -150,6 +150,7 @@ impl AxiLiteWeights {
     }
 }
 
+// ANCHOR: events
 /// A complete write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxiLiteWrite {
@@ -205,6 +206,7 @@ pub struct AxiLiteEvents {
     /// A read whose data is taken.
     pub read: Option<AxiLiteRead>,
 }
+// ANCHOR_END: events
 
 /// Checks the rules of AXI4-Lite in every cycle, and returns complete reads and writes.
 #[derive(Debug, Clone)]

@@ -99,6 +99,7 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     }
 }
 
+// ANCHOR: beat
 /// A beat: one transfer of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -125,6 +126,7 @@ pub struct StreamBeat {
     #[serde(default)]
     pub user: Lanes,
 }
+// ANCHOR_END: beat
 
 fn all() -> Lanes {
     Lanes::ones(128)

@@ -9,18 +9,14 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Explain this code, as in E0213; default: list all codes.
-    #[arg(value_name = "CODE", conflicts_with = "markdown")]
+    #[arg(value_name = "CODE")]
     code: Option<String>,
-    /// Print the explanations of all codes as Markdown, for the book.
-    #[arg(long, hide = true)]
-    markdown: bool,
 }
 
 /// Prints the explanation of a code, or all codes.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let text = match &arguments.code {
         Some(code) => explained(Code::find(code).ok_or_else(|| unknown(code))?),
-        None if arguments.markdown => codes::page(),
         None => list(),
     };
     print_text(&text)?;

@@ -11,7 +11,18 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("History", &["compare", "history", "report", "resume", "merge"]),
     (
         "Other",
-        &["bench", "cache", "completions", "doctor", "error", "export", "man", "schema", "trust"],
+        &[
+            "bench",
+            "cache",
+            "completions",
+            "doc",
+            "doctor",
+            "error",
+            "export",
+            "man",
+            "schema",
+            "trust",
+        ],
     ),
 ];
 

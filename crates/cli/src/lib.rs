@@ -23,6 +23,7 @@ mod conclude;
 mod config;
 mod cover;
 mod diff;
+mod doc;
 mod doctor;
 mod error;
 mod examples;
@@ -113,6 +114,8 @@ enum Command {
     Cache(cache::Arguments),
     /// Merge, report or rank coverage databases.
     Cover(cover::Arguments),
+    /// Show the book: tutorials, guides, reference.
+    Doc(doc::Arguments),
     /// List error codes, or explain one.
     Error(error::Arguments),
     /// List blocks, profiles, scenarios and rules.
@@ -270,6 +273,7 @@ impl Command {
             | Self::Cache(_)
             | Self::Compare(_)
             | Self::Cover(_)
+            | Self::Doc(_)
             | Self::Error(_)
             | Self::Schema(_)
             | Self::New(_)
@@ -311,6 +315,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Cover(arguments) => cover::execute(&arguments),
+        Command::Doc(arguments) => doc::execute(&arguments),
         Command::Error(arguments) => error::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),

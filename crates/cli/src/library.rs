@@ -141,7 +141,7 @@ impl Library {
 }
 
 /// The packed files, by name.
-fn files(mut packed: &'static [u8]) -> Option<BTreeMap<PathBuf, &'static [u8]>> {
+pub fn files(mut packed: &'static [u8]) -> Option<BTreeMap<PathBuf, &'static [u8]>> {
     let mut next = || -> Option<&'static [u8]> {
         let (length, rest) = packed.split_first_chunk::<4>()?;
         let (bytes, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;

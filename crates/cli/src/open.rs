@@ -82,27 +82,30 @@ fn page(arguments: &Arguments, folder: &Path, number: Option<&Path>) -> Result<C
         };
         return Err(Error::File { code: codes::FILE_UNREADABLE, path: page, message });
     }
+    let number = number.map(|number| number.display().to_string());
+    let place = number.map(|number| format!("failure-{}", number.trim_start_matches('0')));
+    browser(&page, place.as_deref(), arguments.print)
+}
+
+/// The browser on a page, at a place of it. It need not be installed if it is only `printed`.
+pub fn browser(page: &Path, place: Option<&str>, printed: bool) -> Result<Command, Error> {
     let browser = env::var_os("BROWSER").filter(|name| !name.is_empty());
     let browser = browser.unwrap_or_else(|| "xdg-open".into());
-    if !arguments.print && find_program(&browser).is_none() {
+    if !printed && find_program(&browser).is_none() {
         return Err(missing(&format!(
             "`{}` is not installed; install it with `apt-get install xdg-utils`, set BROWSER, or \
              open {} yourself",
             browser.to_string_lossy(),
-            text::path(&page)
+            text::path(page)
         )));
     }
     // A relative path may begin with `-`, as an option does.
-    let page = std::path::absolute(&page).map_err(Error::write(&page))?;
+    let page = std::path::absolute(page).map_err(Error::write(page))?;
     let mut command = Command::new(browser);
-    match number {
+    match place {
         None => command.arg(page),
         // The address of a file ends at its first `#`.
-        Some(number) => {
-            let number = number.display().to_string();
-            let number = number.trim_start_matches('0');
-            command.arg(format!("file://{}#failure-{number}", href(&page)))
-        }
+        Some(place) => command.arg(format!("file://{}#{place}", href(&page))),
     };
     Ok(command)
 }
@@ -181,7 +184,7 @@ fn missing(message: &str) -> Error {
 }
 
 /// Starts a program that outlives this one.
-fn start(mut command: Command) -> Result<(), Error> {
+pub fn start(mut command: Command) -> Result<(), Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     match command.spawn() {

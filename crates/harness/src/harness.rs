@@ -58,7 +58,8 @@ pub use case::run_uncovered;
 pub use case::{CycleView, Dut, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw, without_objection};
 pub use comparison::{
-    COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks, is_written,
+    COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,
+    is_written,
 };
 pub use coverage::{
     Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Unreachable,

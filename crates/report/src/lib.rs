@@ -2,6 +2,7 @@
 //!
 //! - [`report`] writes `report.html`, `junit.xml` and `summary.md` of a run directory.
 //! - [`paths`] writes paths into pages and commands.
+//! - [`book`] is the documents as one page.
 //! - [`history`] keeps many runs in one file.
 //!
 //! ```no_run
@@ -15,6 +16,7 @@
 // Printing must not panic when the reader of a pipe is gone: see `program::add`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod book;
 pub mod history;
 pub mod paths;
 pub mod report;

@@ -21,7 +21,6 @@ fifo_golden *fifo_golden_copy(const fifo_golden *model) { return new fifo_golden
 
 void fifo_golden_free(fifo_golden *model) { delete model; }
 
-// ANCHOR: outputs
 void fifo_golden_outputs(const fifo_golden *model, const Inputs *inputs, Outputs *outputs,
                          Outputs *open) {
   const bool is_on = !inputs->rst.value;
@@ -32,7 +31,6 @@ void fifo_golden_outputs(const fifo_golden *model, const Inputs *inputs, Outputs
   // Data without valid is not compared.
   if (!has_item) open->pop_data.value = 0xff;
 }
-// ANCHOR_END: outputs
 
 void fifo_golden_clock(fifo_golden *model, const Inputs *inputs, uint64_t *) {
   if (inputs->rst.value) {

@@ -25,9 +25,7 @@ cosim_core::declare! {
     block Transactions = "transactions": "FIFO, items in order at any time" { transactions; }
 }
 
-// ANCHOR: in_c
 impl InC for Cpp {
     const MODEL: CModelKind<rtl::Inputs, rtl::Outputs> = rtl::GOLDEN;
     const HAS_DONT_CARES: bool = true;
 }
-// ANCHOR_END: in_c

@@ -27,7 +27,6 @@ pub struct Frame {
     pub is_broken: bool,
 }
 
-// ANCHOR: agent
 impl Item for Frame {
     const CYCLES: u64 = (BIT * BITS) as u64;
 
@@ -75,9 +74,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for UartDriver<'a, I, O> {
         self.queue.progress(self.frame.is_some())
     }
 }
-// ANCHOR_END: agent
 
-// ANCHOR: block
 cosim_core::declare! {
     rtl "uart_rx";
     reset rst high;
@@ -86,7 +83,6 @@ cosim_core::declare! {
     transactions;
     block UartRx = "uart_rx": "a UART receiver";
 }
-// ANCHOR_END: block
 
 /// Reads the line on its own, in the middle of each bit, and compares the bytes.
 pub struct Scoreboard {

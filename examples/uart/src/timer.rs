@@ -10,7 +10,6 @@ use cosim_core::harness::{self, CaseRng, Draw, Parameters, Violation};
 use cosim_core::value::Uint;
 use rtl::{Inputs, Outputs};
 
-// ANCHOR: block
 /// The bus: `cs`, `we`, `address`, `write_data` and `read_data`, which is there in the same cycle.
 const BUS: MemoryPortPins<Inputs, Outputs> = MemoryPortPins::of("").with_latency(0);
 
@@ -26,7 +25,6 @@ cosim_core::declare! {
     transactions;
     block Timer = "timer": "a timer behind a register bus";
 }
-// ANCHOR_END: block
 
 /// Random accesses, with small limits.
 fn draw(
@@ -99,7 +97,6 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         Self { bus, registers: Registers::default(), compared: 0 }
     }
 
-    // ANCHOR: observe
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let events = self.bus.observe(in_reset(inputs), inputs, outputs)?;
         if in_reset(inputs) {
@@ -122,7 +119,6 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         self.registers.clock(write.map(|write| (write.address, write.data.get())));
         Ok(())
     }
-    // ANCHOR_END: observe
 
     fn finish(&mut self) -> Result<(), Violation> {
         Ok(())

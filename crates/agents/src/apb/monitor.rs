@@ -10,6 +10,7 @@ use cosim_harness::harness::{Covergroup, Transfer, Violation, check_list};
 use std::fmt;
 use verilated::Pins;
 
+// ANCHOR: transfer
 /// A complete transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApbTransfer {
@@ -26,6 +27,7 @@ pub struct ApbTransfer {
     /// Whether the subordinate reports an error.
     pub is_error: bool,
 }
+// ANCHOR_END: transfer
 
 impl fmt::Display for ApbTransfer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use verilated::{Pin, Pins};
 
+// ANCHOR: events
 /// A beat of a write, with its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axi4WriteBeat<const WORDS: usize = 32> {
@@ -49,6 +50,7 @@ pub struct Axi4Events<const WORDS: usize = 32> {
     /// A beat of a read that is taken.
     pub read: Option<Axi4ReadBeat<WORDS>>,
 }
+// ANCHOR_END: events
 
 /// What the manager offers on the write data channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use verilated::{PinName, Pins};
 
+// ANCHOR: events
 /// An access, or a read with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPortAccess {
@@ -43,6 +44,7 @@ pub struct MemoryPortEvents {
     /// A read whose data is on `rdata`.
     pub read: Option<MemoryPortAccess>,
 }
+// ANCHOR_END: events
 
 /// Checks the rules of a memory port in every cycle, among them the data of reads.
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use verilated::Pins;
 
+// ANCHOR: transfer
 /// A complete transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WishboneTransfer {
@@ -25,6 +26,7 @@ pub struct WishboneTransfer {
     /// The termination.
     pub termination: WishboneTermination,
 }
+// ANCHOR_END: transfer
 
 impl fmt::Display for WishboneTransfer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

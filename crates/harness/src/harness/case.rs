@@ -566,7 +566,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         if ended.is_none() {
             sampled.compare(&open);
             let verdict = if !is_written::<B>() || same(&accepted, &actual) {
-                let violation = judgement.err();
+                let violation = judgement.err().filter(|_| is_written::<B>());
                 let failed = violation.map(|violation| Verdict::CheckFailed { cycle, violation });
                 let hang = || Verdict::Hang { cycle: Some(cycle), state: state.to_owned() };
                 failed.or_else(|| hangs.then(hang))

@@ -218,7 +218,10 @@ impl BlockInfo {
 
     /// What the user has to write.
     pub fn to_write(&self) -> String {
-        format!("say what the block owes at {}, and remove `UNWRITTEN`", self.unwritten.join(" and "))
+        format!(
+            "say what the block owes at {}, and remove `UNWRITTEN`",
+            self.unwritten.join(" and ")
+        )
     }
 
     /// The data of a block, which is collected once.
@@ -251,7 +254,10 @@ impl BlockInfo {
             transaction_outputs: B::TRANSACTION_OUTPUTS,
             tied: B::Environment::<'static>::TIED.to_vec(),
             unwritten: [B::Golden::UNWRITTEN, B::Scoreboard::<'static>::UNWRITTEN]
-                .into_iter().flatten().map(|place| format!("{}:{}", place.file(), place.line())).collect(),
+                .into_iter()
+                .flatten()
+                .map(|place| format!("{}:{}", place.file(), place.line()))
+                .collect(),
             has_dont_cares: B::Golden::HAS_DONT_CARES,
             rules: B::Golden::RULES,
             groups: B::Coverage::GROUPS.iter().map(GroupInfo::of).collect(),
