@@ -407,7 +407,7 @@ fn the_book_has_each_page_with_what_it_includes_and_what_the_program_prints() {
     for left in ["{{#include", "<!-- generated", "ANCHOR"] {
         assert!(!book.contains(left), "{left} is in the book");
     }
-    place.prints(2, &["no page has `nothing`"], "doc nothing");
+    place.prints(2, &["no page has `nowhere`"], "doc nowhere");
 }
 
 /// What stands between `begin` and the next quotation mark.

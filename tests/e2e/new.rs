@@ -131,7 +131,7 @@ fn a_new_crate_builds_without_warnings_and_never_passes_without_a_golden_model()
 
 /// Without a golden model, nothing passes, whatever the RTL does.
 fn not_written(new: &Outside) {
-    let nothing = ["src/golden.rs:12, and remove `UNWRITTEN`", "0 cycles compared"];
+    let nothing = ["src/golden.rs:11, and remove `UNWRITTEN`", "0 cycles compared"];
     let printed = new.prints(1, &nothing, "run --cases 3 --out none");
     assert!(printed.starts_with("NO GOLDEN MODEL  wide_block"), "{printed}");
     let results = new.results("none");
