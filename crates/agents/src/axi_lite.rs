@@ -295,7 +295,8 @@ impl MemoryCheck {
         }
         if let Some(read) = events.read {
             let bytes = if read.response == AxiResponse::Okay { bytes } else { 0 };
-            self.finish_read(port, read.data, bytes)?;
+            self.finish_read(port, read.data, bytes)
+                .map_err(|violation| violation.with_subject(monitor.axi.read_data()))?;
         }
         Ok(())
     }

@@ -225,7 +225,7 @@ fn page(
         inputs(&explanation.inputs, &mut text);
     }
     if !explanation.cycles.is_empty() {
-        table(&explanation.cycles, &mut text);
+        table(explanation, &mut text);
     }
     if let Some(signature) = &explanation.signature {
         let waves = waves
@@ -260,7 +260,8 @@ struct Column {
     cell: fn(&CycleLine) -> &str,
 }
 
-fn table(cycles: &[CycleLine], text: &mut String) {
+fn table(explanation: &Explanation, text: &mut String) {
+    let cycles = &explanation.cycles;
     let columns = [
         Column { heading: "golden", cell: |line| &line.golden },
         Column { heading: "rule", cell: |line| &line.rules },
@@ -277,7 +278,7 @@ fn table(cycles: &[CycleLine], text: &mut String) {
     }
     text.push_str("handshakes (VR: valid and ready, V-: valid waits)\n");
     for line in cycles {
-        let wrong = !line.differing.is_empty();
+        let wrong = explanation.is_wrong(line);
         let style = if wrong { RED } else { Style::new() };
         let mark = if wrong { ">" } else { " " };
         let mut row = format!("{mark} {:>6}  ", line.cycle);
@@ -286,7 +287,7 @@ fn table(cycles: &[CycleLine], text: &mut String) {
         }
         row.push_str(&line.handshakes.join(" "));
         let _ = write!(text, "{style}{}{style:#}", row.trim_end());
-        if wrong {
+        if !line.differing.is_empty() {
             let _ = write!(text, "  {RED}differs: {}{RED:#}", line.differing.join(", "));
         }
         text.push('\n');

@@ -56,7 +56,8 @@ impl MemoryCheck {
             let byte = |n| u64::from(read.data.byte(lane + n)) << (8 * n);
             let data = (0..lanes).map(byte).sum();
             let lanes = if read.response.code() == 0 { lanes } else { 0 };
-            self.finish_read(id(&read.burst), data, lanes)?;
+            self.finish_read(id(&read.burst), data, lanes)
+                .map_err(|violation| violation.with_subject(monitor.read_data()))?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use cosim_harness::channels::{Monitor, Protocol};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
 use std::fmt;
-use verilated::{Pin, Pins};
+use verilated::{Pin, PinName, Pins};
 
 /// A beat of a write, with its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,6 +208,11 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// The width of the data in bytes.
     pub(crate) fn bytes(&self) -> u32 {
         self.pins.bytes()
+    }
+
+    /// The port of the read data.
+    pub(crate) fn read_data(&self) -> PinName {
+        self.pins.rdata.name()
     }
 
     /// The next beat of a write whose address is known, in the order of the addresses.

@@ -99,7 +99,7 @@ impl fmt::Display for Verdict {
                 write!(f, " at cycle {cycle}: no progress in state {state}")
             }
             Self::Hang { cycle: None, .. } => f.write_str(": the model did not return"),
-            Self::CheckFailed { cycle, violation: Violation { check, message } } => {
+            Self::CheckFailed { cycle, violation: Violation { check, message, .. } } => {
                 write!(f, " at cycle {cycle}: {check}: {message}")
             }
             Self::Crashed { cycle: Some(cycle), message } => {

@@ -44,7 +44,7 @@ pub fn different(differences: &[Difference], block: Option<&BlockInfo>) -> Vec<F
 /// out.
 pub fn decoded(explanation: &Explanation, block: Option<&BlockInfo>) -> Vec<FieldRow> {
     let Some(block) = block else { return Vec::new() };
-    let decisive = explanation.cycles.iter().position(|line| !line.differing.is_empty());
+    let decisive = explanation.cycles.iter().position(|line| Some(line.cycle) == explanation.cycle);
     let Some(cycle) = decisive else { return Vec::new() };
     let mut rows = Vec::new();
     for Signal { port, values, actual, .. } in &explanation.signals {
@@ -110,10 +110,15 @@ fn value(text: &str, field: Field) -> Option<u64> {
 }
 
 /// Splits a value into what it has in common with another one and what differs. Numbers are
-/// aligned at their last digit; words differ as a whole.
+/// aligned at their last digit; words differ as a whole. An item is compared field by field.
 pub fn parts(value: &str, other: &str) -> Vec<Part> {
     if value == other {
         return vec![Part { text: value.to_owned(), differs: false }];
+    }
+    let spaces = |text: &str| text.trim_end().matches(' ').count();
+    if value.contains(", ") && spaces(value) > 0 && spaces(value) == spaces(other) {
+        let words = value.split_inclusive(' ').zip(other.split_inclusive(' '));
+        return words.flat_map(|(value, other)| parts(value, other)).collect();
     }
     let (head, digits) = split(value);
     let (other_head, other_digits) = split(other);
@@ -167,6 +172,7 @@ mod tests {
         assert_eq!(marked("IDLE_s", "MR_s"), "[IDLE_s]");
         assert_eq!(marked("0x1 (one)", "0x2 (two)"), "[0x1 (one)]");
         assert_eq!(marked("8'h1", "8'h1"), "8'h1");
+        assert_eq!(marked("data 0x1, last 0x0", "data 0x1, last 0x1"), "data 0x1, last 0x[0]");
         // Four-state values have letters that are no digits.
         assert_eq!(marked("8'hxx", "8'h1"), "[8'hxx]");
     }
