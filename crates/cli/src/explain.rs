@@ -99,7 +99,9 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
         suspects.push(match explanation.cycles.is_empty() || explanation.signature.is_none() {
             true => Vec::new(),
             false => {
-                suspicious_lines(vector.block, &vector.file, profile, &rtl)?.unwrap_or_default()
+                let (block, file) = (vector.block, &vector.file);
+                let subject = VectorJob { block, vector: file, profile, rtl: &rtl };
+                suspicious_lines(&worker, &subject)?.unwrap_or_default()
             }
         });
     }

@@ -1,11 +1,13 @@
 //! `cosim suspects`: the suspicious lines of failing vectors, for `scripts/suspects`.
 
-use super::options::{VectorRtl, VectorTarget, path};
-use super::print_json;
+use super::options::{ModelLimits, VectorRtl, VectorTarget, path};
 use super::replay::load;
+use super::{interruption, print_json};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_regress::suspects::suspicious_lines;
+use cosim_regress::worker::OneShotWorker;
+use cosim_regress::worker::one_shot::VectorJob;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,6 +21,8 @@ pub struct Arguments {
     target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// Prints the lines as JSON, for each profile of the vector.
@@ -27,7 +31,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?;
     let choice = &arguments.target.choice;
     let profiles = vector.loaded.profiles(choice.fixes.as_deref(), &choice.overrides()?)?;
-    let lines = |profile| suspicious_lines(vector.block, &vector.file, profile, &rtl);
+    let worker = OneShotWorker::new(arguments.limits.program()?, interruption()?);
+    let (block, file) = (vector.block, &vector.file);
+    let lines =
+        |profile| suspicious_lines(&worker, &VectorJob { block, vector: file, profile, rtl: &rtl });
     print_json(&profiles.iter().map(lines).collect::<Result<Vec<_>, _>>()?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,14 +1,14 @@
 //! Suspicious lines of the RTL for a failing vector.
 
-use crate::blocks::BlockHandle;
 use crate::setup::{Session, Setup, cases_of};
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::VectorJob;
 use cosim_base::error::Error;
 use cosim_block::driven::DrivenPins;
 use cosim_block::engine::Query;
 use cosim_block::explanation::Suspect;
-use cosim_block::rtl::{Rtl, Simulator};
+use cosim_block::rtl::Simulator;
 use cosim_block::vector::{Origin, VectorFile};
-use cosim_harness::harness::Profile;
 use cosim_locate::{Cases, Pins};
 use cosim_rtl::models::{RtlModels as _, verilator};
 use tempfile::TempDir;
@@ -24,29 +24,34 @@ const SEED: u64 = 1;
 pub type Located = Result<Vec<Suspect>, String>;
 
 /// The lines of an RTL that may hold the cause of a failure. The other cases are the first one of
-/// each scenario; the golden model says what they expect.
+/// each scenario; the golden model says what they expect. Of a block whose outputs are
+/// transactions, `worker` records the failing case, and there are no other cases.
 ///
 /// # Errors
 /// If the block does not answer, or Verilator cannot be run.
-pub fn suspicious_lines(
-    block: &'static BlockHandle,
-    vector: &VectorFile,
-    profile: &Profile,
-    rtl: &Rtl,
-) -> Result<Located, Error> {
+pub fn suspicious_lines(worker: &OneShotWorker, subject: &VectorJob<'_>) -> Result<Located, Error> {
+    let VectorJob { block, vector, profile, rtl } = *subject;
     let info = block.info();
-    if !info.transaction_outputs.is_empty() || !info.has_golden {
-        return Ok(Err("no golden model says what each cycle expects".to_owned()));
+    if !info.has_golden {
+        return Ok(Err("no golden model says what is expected".to_owned()));
     }
     if rtl.simulator != Simulator::Verilator {
         return Ok(Err("the RTL is not simulated by Verilator".to_owned()));
     }
     let name = profile.name.to_string();
-    let failing: DrivenPins = block.ask(&Query::Drive(vector.clone(), name.clone()))?;
+    let is_recorded = !info.transaction_outputs.is_empty();
+    let failing: DrivenPins = match is_recorded {
+        true => worker.record(subject)?.done()?,
+        false => block.ask(&Query::Drive(vector.clone(), name.clone()))?,
+    };
+    if is_recorded && failing.wrong.is_empty() {
+        return Ok(Err("the check that fails is of no port".to_owned()));
+    }
     let setup = Setup { packets: Some(PACKETS), ..Setup::of_profile(profile, rtl.clone()) };
     let session = Session::new(block, &setup)?;
     let mut others = Vec::new();
-    for case in cases_of(info, &session, profile, SEED, 0..1) {
+    let cases = if is_recorded { 0..0 } else { 0..1 };
+    for case in cases_of(info, &session, profile, SEED, cases) {
         let text = session.vector(&case, Origin::default(), None)?;
         let file = VectorFile::from_text(text, &vector.path)?;
         others.push(block.ask::<DrivenPins>(&Query::Drive(file, name.clone()))?);

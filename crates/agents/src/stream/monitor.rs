@@ -1,5 +1,6 @@
 //! The rules of AXI4-Stream, and the coverage of a stream.
 
+use super::{StreamBeat, StreamPins, all};
 use crate::interface::Interface;
 use crate::names::broken;
 use crate::transfer::transfer;

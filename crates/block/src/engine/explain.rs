@@ -153,10 +153,7 @@ fn explain_records(
     let mut cycles: Vec<CycleLine> =
         records.iter().map(|record| cycle_line(block, record)).collect();
     let mut differences = here.map_or_else(Vec::new, |here| differences(info, here));
-    let pins = records.first().map_or_else(Vec::new, |record| {
-        let channels = block.transfers(&record.inputs, &record.actual);
-        violation(outcome).map_or_else(Vec::new, |it| pins_of(info, &channels, &it.subject))
-    });
+    let pins = records.first().map_or_else(Vec::new, |record| pins_of(block, outcome, record));
     if differences.is_empty() {
         differences.extend(difference(&outcome.verdict));
         let wrong = cycles.iter_mut().filter(|line| Some(line.cycle) == outcome.verdict.cycle());
@@ -165,7 +162,7 @@ fn explain_records(
         wrong.for_each(|line| line.differing.extend(subject.cloned()));
     }
     Explanation {
-        pins: pins.into_iter().map(str::to_owned).collect(),
+        pins: pins.iter().map(|port| port.name.to_owned()).collect(),
         sentence: sentence(outcome, differences.first()),
         differences,
         golden: here.filter(|_| has_golden(info)).map(|here| golden_step(info, here, next)),
@@ -216,15 +213,34 @@ fn difference(verdict: &Verdict) -> Option<Difference> {
     Some(Difference { port: port.clone(), field: None, expected, actual })
 }
 
-/// The pins of a channel, of the channel of a port, or of a port and its handshake.
-pub fn pins_of(info: &BlockInfo, channels: &[Transfer], subject: &str) -> Vec<&'static str> {
-    let named = channels.iter().find(|channel| channel.channel == subject);
-    let of_port = || channels.iter().find(|channel| channel.pins.contains(&subject));
+/// The pins of the subject of a failed check: those of a channel, of the channel of a port, or a
+/// port and its handshake.
+fn pins_of(block: &dyn ExplainBlock, outcome: &Outcome, record: &Record) -> Vec<&'static Port> {
+    let Some(Violation { subject, .. }) = violation(outcome) else { return Vec::new() };
+    let info = block.info();
+    let channels = block.transfers(&record.inputs, &record.actual);
+    let named = channels.iter().find(|channel| channel.channel == *subject);
+    let of_port = || channels.iter().find(|channel| channel.pins.contains(&subject.as_str()));
     match (named.or_else(of_port), ports(info).find(|port| port.name == subject)) {
-        (Some(channel), _) => channel.pins.clone(),
-        (None, Some(port)) => with_handshake(info, port).iter().map(|port| port.name).collect(),
+        (Some(channel), _) => {
+            let port = |pin: &&str| ports(info).find(|port| port.name == *pin);
+            channel.pins.iter().filter_map(port).collect()
+        }
+        (None, Some(port)) => with_handshake(info, port),
         (None, None) => Vec::new(),
     }
+}
+
+/// The pins that have a wrong value in the cycle of a failed check. Of a wrong item that is the
+/// payload, if it is wider than a handshake.
+pub fn wrong_pins<B: Explain>(outcome: &Outcome, record: &Record) -> Vec<String> {
+    let mut pins = pins_of(&BlockEngine::<B>::NEW, outcome, record);
+    let compares =
+        violation(outcome).is_some_and(|it| it.actual.is_some() && it.expected.is_some());
+    if compares && pins.iter().any(|port| port.width > 1) {
+        pins.retain(|port| port.width > 1);
+    }
+    pins.iter().map(|port| port.name.to_owned()).collect()
 }
 
 /// The environment of a block whose environment follows the RTL, at the beginning of a cycle.

@@ -396,7 +396,7 @@ impl Failures {
         let find = || {
             self.check_interrupted()?;
             let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
-            suspicious_lines(self.block, &vector, profile, &self.rtl)
+            suspicious_lines(&self.worker, &self.subject(&vector, profile))
         };
         match find() {
             Ok(located) => located.unwrap_or_default(),
