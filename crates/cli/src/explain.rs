@@ -101,7 +101,7 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             false => {
                 let (block, file) = (vector.block, &vector.file);
                 let subject = VectorJob { block, vector: file, profile, rtl: &rtl };
-                suspicious_lines(&worker, &subject)?.unwrap_or_default()
+                suspicious_lines(&worker, &subject)?
             }
         });
     }

@@ -15,9 +15,9 @@ class Inspector {
     this.row = 0;
     this.locals = new Map(this.scopes.map((scope) => [scope, new Map(this.data.signals.filter((signal) => signal.scope === scope).map((signal) => [signal.name, signal]))]));
     this.make();
-    const { file, line } = this.firstLine();
+    const { file, line, text } = this.firstLine();
     if (file) this.open(file, line);
-    this.choose(line);
+    this.choose(text);
     this.draw();
     this.show();
   }
@@ -67,27 +67,27 @@ class Inspector {
     this.source.setAttribute("aria-label", "Source with values in the cycle of the cursor");
     this.root.append(element("div", { className: "tools" }, fileLabel, scopeLabel), this.source);
   }
-  // The most suspicious line, in a file that the page has, or the driver of what is wrong.
+  // The driver of the pins whose check failed, or the most suspicious line that the page has.
   firstLine() {
+    const found = this.data.outputs.map((name) => this.assigned(name, "dut")).filter((driver) => driver);
+    const text = found.map((driver) => driver.text).join("\n");
+    const begin = found.length ? { file: found[0].file, line: found[0].lines[0] + 1, text } : { file: Object.keys(this.files)[0], text };
+    if (this.data.pins.length) return begin;
     for (const [path, line] of this.data.suspects) {
       const file = Object.keys(this.files).find((name) => name === path || path.endsWith(`/${name}`) || name.endsWith(`/${path.split("/").pop()}`) || name === path.split("/").pop());
-      if (file) return { file, line };
+      if (file) return { file, line, text: this.files[file].split("\n").slice(line - 1, line + 2).join("\n") };
     }
-    const driver = this.data.outputs.map((name) => this.assigned(name, "dut")).find((driver) => driver);
-    return driver ? { file: driver.file, line: driver.lines[0] + 1 } : { file: Object.keys(this.files)[0] };
+    return begin;
   }
   words(line) { return [...new Set(line.replace(/\/\/.*/g, "").match(/[A-Za-z_]\w*/g) ?? [])]; }
-  // The rows at the beginning: what differs, the golden model, the pins of the channel, and the
-  // signals of the line and of the drivers.
-  choose(line) {
+  // The rows at the beginning: what differs, the pins of the channel, the golden model, and what
+  // the lines read.
+  choose(text) {
     const items = this.data.signals.filter((signal) => signal.scope === "items").map((signal) => `items.${signal.name}`);
     const names = [...this.data.differ.flatMap((name) => [`golden.${name}`, `dut.${name}`]), ...items, ...this.data.pins.map((name) => `dut.${name}`), "golden.state", "golden.rule"];
-    const read = (scope, text) => this.words(text).filter((word) => this.locals.get(scope)?.has(word)).map((word) => `${scope}.${word}`);
-    if (line) names.push(...read(this.scope.value, this.files[this.file.value].split("\n").slice(line - 1, line + 2).join("\n")));
-    for (const name of this.data.pins.length ? this.data.outputs : []) {
-      const driver = this.assigned(name, "dut");
-      if (driver) names.push(...read("dut", driver.text));
-    }
+    // A parameter has one value.
+    const local = this.locals.get(this.scope?.value);
+    names.push(...this.words(text).filter((word) => local?.get(word)?.changes.length > 1).map((word) => `${this.scope.value}.${word}`));
     for (const name of names) if (this.rows.length < 24) this.add(this.byName.get(name));
     if (!this.rows.length) this.data.signals.slice(0, 8).forEach((signal) => this.add(signal));
   }

@@ -113,9 +113,9 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         if let Some(read) = events.read {
             let expected = self.registers.read(read.address);
             if read.data.get() != expected {
-                let actual = format_args!("{read}: {}", read.data);
-                let violation = Violation::differs("read-data", actual, format!("{expected:#x}"));
-                return Err(violation.with_subject("rdata"));
+                let expected = format_args!("{expected:#x}");
+                let violation = Violation::differs("read-data", read.data, expected);
+                return Err(violation.with_subject(BUS.rdata.name()));
             }
             self.compared += 1;
         }

@@ -157,7 +157,8 @@ fn explain_records(
     if differences.is_empty() {
         differences.extend(difference(&outcome.verdict));
         let wrong = cycles.iter_mut().filter(|line| Some(line.cycle) == outcome.verdict.cycle());
-        let of_check = violation(outcome).filter(|_| !pins.is_empty()).map(|it| &it.subject);
+        let of_check =
+            outcome.verdict.violation().filter(|_| !pins.is_empty()).map(|it| &it.subject);
         let subject = outcome.verdict.mismatch().map(|mismatch| &mismatch.port).or(of_check);
         wrong.for_each(|line| line.differing.extend(subject.cloned()));
     }
@@ -187,28 +188,16 @@ fn fields(info: &BlockInfo, port: &Port) -> &'static [(&'static str, Field)] {
     info.fields.get(port.name).copied().unwrap_or_default()
 }
 
-/// The failed check.
-fn violation(outcome: &Outcome) -> Option<&Violation> {
-    match &outcome.verdict {
-        Verdict::CheckFailed { violation, .. } => Some(violation),
-        _ => None,
-    }
-}
-
 /// The values of a failed check, or of a mismatch if the RTL was not recorded.
 fn difference(verdict: &Verdict) -> Option<Difference> {
-    let (port, expected, actual) = match verdict {
-        Verdict::CheckFailed { violation: Violation { subject, expected, actual, .. }, .. } => {
-            let words = |value: &Option<String>| {
-                value.as_deref().map_or_else(|| "nothing".to_owned(), in_words)
-            };
-            expected.as_ref().or(actual.as_ref())?;
-            (subject, words(expected), words(actual))
+    let (port, expected, actual) = match (verdict.violation(), verdict.mismatch()) {
+        (Some(Violation { expected: None, actual: None, .. }) | None, None) => return None,
+        (Some(Violation { subject, expected, actual, .. }), _) => {
+            let [expected, actual] = [expected, actual]
+                .map(|it| it.as_deref().map_or_else(|| "nothing".to_owned(), in_words));
+            (subject, expected, actual)
         }
-        other => {
-            let mismatch = other.mismatch()?;
-            (&mismatch.port, mismatch.expected.clone(), mismatch.actual.clone())
-        }
+        (None, Some(it)) => (&it.port, it.expected.clone(), it.actual.clone()),
     };
     Some(Difference { port: port.clone(), field: None, expected, actual })
 }
@@ -216,7 +205,7 @@ fn difference(verdict: &Verdict) -> Option<Difference> {
 /// The pins of the subject of a failed check: those of a channel, of the channel of a port, or a
 /// port and its handshake.
 fn pins_of(block: &dyn ExplainBlock, outcome: &Outcome, record: &Record) -> Vec<&'static Port> {
-    let Some(Violation { subject, .. }) = violation(outcome) else { return Vec::new() };
+    let Some(Violation { subject, .. }) = outcome.verdict.violation() else { return Vec::new() };
     let info = block.info();
     let channels = block.transfers(&record.inputs, &record.actual);
     let named = channels.iter().find(|channel| channel.channel == *subject);
@@ -235,9 +224,9 @@ fn pins_of(block: &dyn ExplainBlock, outcome: &Outcome, record: &Record) -> Vec<
 /// payload, if it is wider than a handshake.
 pub fn wrong_pins<B: Explain>(outcome: &Outcome, record: &Record) -> Vec<String> {
     let mut pins = pins_of(&BlockEngine::<B>::NEW, outcome, record);
-    let compares =
-        violation(outcome).is_some_and(|it| it.actual.is_some() && it.expected.is_some());
-    if compares && pins.iter().any(|port| port.width > 1) {
+    let item =
+        outcome.verdict.violation().and_then(|it| it.actual.as_ref().zip(it.expected.as_ref()));
+    if item.is_some() && pins.iter().any(|port| port.width > 1) {
         pins.retain(|port| port.width > 1);
     }
     pins.iter().map(|port| port.name.to_owned()).collect()
@@ -298,7 +287,7 @@ fn signals(
         pins.for_each(|port| add(&mut all, port));
     }
     let decisive = outcome.verdict.cycle();
-    let violation = violation(outcome);
+    let violation = outcome.verdict.violation();
     for (place, channel) in channels {
         let items: Vec<&Transfer> = cycles.iter().filter_map(|cycle| cycle.get(place)).collect();
         let checked = violation.filter(|violation| violation.subject == channel.channel);

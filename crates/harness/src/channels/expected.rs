@@ -66,22 +66,17 @@ impl<T: PartialEq + Debug> InOrder<T> {
                 self.compared += 1;
                 Ok(())
             }
-            Some((since, expected)) => Err(Violation {
-                actual: Some(format!("{actual:x?}")),
-                ..self.expecting(
-                    "differs",
-                    (since, &expected),
-                    format_args!("{actual:x?}, expected {expected:x?} since cycle {since}"),
-                )
-            }),
-            None => Err(Violation {
-                actual: Some(format!("{actual:x?}")),
-                ..broken(
-                    self.channel,
-                    "unexpected",
-                    format_args!("{actual:x?}, but none is expected"),
-                )
-            }),
+            Some((since, expected)) => {
+                let message =
+                    format_args!("{actual:x?}, expected {expected:x?} since cycle {since}");
+                let violation = self.expecting("differs", (since, &expected), message);
+                Err(Violation { actual: Some(format!("{actual:x?}")), ..violation })
+            }
+            None => {
+                let message = format_args!("{actual:x?}, but none is expected");
+                let violation = broken(self.channel, "unexpected", message);
+                Err(Violation { actual: Some(format!("{actual:x?}")), ..violation })
+            }
         }
     }
 
@@ -232,7 +227,10 @@ mod tests {
         out.expect(1);
         out.expect(2);
         assert_eq!(check(out.check(&1)), None);
-        assert_eq!(check(out.check(&1)).as_deref(), Some("out-differs"));
+        let wrong = out.check(&1).unwrap_err();
+        let facts = (&*wrong.check, &*wrong.subject, wrong.actual, wrong.expected, wrong.since);
+        let [actual, expected] = [1, 2].map(|value| Some(value.to_string()));
+        assert_eq!(facts, ("out-differs", "out", actual, expected, Some(0)));
         out.expect(3);
         assert_eq!([check(out.clock()), check(out.clock())], [None, None]);
         assert_eq!(check(out.clock()).as_deref(), Some("out-late"));

@@ -391,7 +391,7 @@ impl Failures {
         self.worker.judge(&self.subject(&vector, profile))?.done()
     }
 
-    /// The suspicious lines of the RTL. A design that is not understood has none.
+    /// The suspicious lines of the RTL.
     fn suspects(&self, text: &str, profile: &Profile, notes: &mut Vec<String>) -> Vec<Suspect> {
         let find = || {
             self.check_interrupted()?;
@@ -399,7 +399,7 @@ impl Failures {
             suspicious_lines(&self.worker, &self.subject(&vector, profile))
         };
         match find() {
-            Ok(located) => located.unwrap_or_default(),
+            Ok(located) => located,
             Err(error) => {
                 notes.push(format!("no suspicious lines: {error}"));
                 Vec::new()

@@ -7,7 +7,7 @@
 use super::page::Json;
 use cosim_block::explanation::{self, CycleLine, Explanation, SignalKind};
 use cosim_formats::run::{Group, RtlCopy};
-use cosim_harness::harness::{Verdict, Violation};
+use cosim_harness::harness::Violation;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
@@ -79,20 +79,15 @@ pub fn waves(folder: &Path, group: &Group, explanation: &Explanation) -> Option<
     };
     signals.retain(|it| it.scope != "golden" || it.width > 0 || has(&it.name));
     signals.extend(items(explanation, first));
-    let failed = match &group.first.verdict {
-        Verdict::CheckFailed { violation, .. } => Some(violation),
-        _ => None,
-    };
+    let failed = group.first.verdict.violation();
     let mut differ: Vec<String> =
         explanation.differences.iter().map(|difference| difference.port.clone()).collect();
     differ.dedup();
     differ.retain(|_| failed.is_none());
-    let is_output = |pin: &&String| {
-        let mut signals = explanation.signals.iter();
-        signals.any(|signal| signal.port == **pin && signal.kind != SignalKind::Input)
-    };
     let mut outputs: Vec<String> = differ.iter().chain(&explanation.pins).cloned().collect();
-    outputs.retain(|pin| is_output(&pin));
+    let inputs = explanation.signals.iter().filter(|it| it.kind == SignalKind::Input);
+    let inputs: Vec<&String> = inputs.map(|input| &input.port).collect();
+    outputs.retain(|pin| !inputs.contains(&pin));
     // The payload is behind the handshake.
     if let Some(Violation { actual: Some(_), expected: Some(_), .. }) = failed {
         outputs.reverse();
