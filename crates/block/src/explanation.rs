@@ -116,8 +116,8 @@ pub struct Step {
     pub from: String,
     /// The next state, if known.
     pub to: Option<String>,
-    /// The rules of the transition, with their meaning.
-    pub rules: Vec<String>,
+    /// The rules of the transition, each with its meaning.
+    pub rules: Vec<(String, String)>,
 }
 
 /// One cycle.

@@ -197,8 +197,8 @@ fn page(
             // The next state of a crashed model is unknown.
             let to = to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
             let _ = writeln!(text, "\n{who}: {from}{to}");
-            for rule in rules {
-                let _ = writeln!(text, "  {rule}");
+            for (name, meaning) in rules {
+                let _ = writeln!(text, "  {name}: {meaning}");
             }
             if rules.is_empty() {
                 let _ = writeln!(text, "  no rule leads to this state");

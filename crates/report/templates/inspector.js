@@ -44,8 +44,8 @@ class Inspector {
     this.table.setAttribute("role", "listbox");
     this.table.setAttribute("aria-label", "Signals. Up and Down select one, Enter shows where it is assigned, Shift moves it, Delete removes it; Left and Right move the cursor, plus and minus zoom");
     this.table.addEventListener("keydown", (event) => {
-      const row = (by) => () => event.shiftKey ? this.swap(this.row, by) : this.select(this.row + by);
-      const act = { ArrowUp: row(-1), ArrowDown: row(1), Enter: () => this.rows[this.row] && this.drivers(this.rows[this.row], this.row), Delete: () => this.remove(this.row), ArrowLeft: step(-1), ArrowRight: step(1), Home: () => this.move(0), End: () => this.move(this.data.cycles - 1), "+": scale(1.5), "=": scale(1.5), "-": scale(1 / 1.5) }[event.key];
+      const row = (by) => () => event.shiftKey ? this.put(this.row, by) : this.select(this.row + by);
+      const act = { ArrowUp: row(-1), ArrowDown: row(1), Enter: () => this.rows[this.row] && this.drivers(this.rows[this.row], this.row), Delete: () => this.put(this.row), ArrowLeft: step(-1), ArrowRight: step(1), Home: () => this.move(0), End: () => this.move(this.data.cycles - 1), "+": scale(1.5), "=": scale(1.5), "-": scale(1 / 1.5) }[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       act();
@@ -132,15 +132,10 @@ class Inspector {
     this.table.setAttribute("aria-activedescendant", made?.id ?? "");
     if (document.activeElement === this.table) made?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
-  swap(row, by) {
-    if (!this.rows[row + by]) return;
-    [this.rows[row], this.rows[row + by]] = [this.rows[row + by], this.rows[row]];
-    this.row = row + by;
-    this.draw();
-    this.show();
-  }
-  remove(row) {
-    this.rows.splice(row, 1);
+  // Moves a row; out of the list, if it moves nowhere.
+  put(row, by = 0) {
+    const [signal] = this.rows.splice(row, 1);
+    if (by) this.rows.splice(this.row = Math.max(row + by, 0), 0, signal);
     this.draw();
     this.show();
   }
@@ -154,7 +149,7 @@ class Inspector {
     this.table.replaceChildren(element("div", { className: "row axis" }, element("span", { className: "acts" }), element("span", { className: "name dim", textContent: "cycle" }), element("code"), this.axis()), ...this.rows.map((signal, row) => {
       const name = Object.assign(act(`${signal.scope}.${signal.name}`, "Where it is assigned", () => this.drivers(signal, row)), { className: "name" });
       const value = element("code", {});
-      const made = element("div", { className: "row", id: `${this.root.dataset.waves}-row-${row}`, role: "option" }, element("span", { className: "acts" }, act("↑", "Up", () => this.swap(row, -1)), act("↓", "Down", () => this.swap(row, 1)), act("×", "Remove", () => this.remove(row))), name, value, this.wave(signal));
+      const made = element("div", { className: "row", id: `${this.root.dataset.waves}-row-${row}`, role: "option" }, element("span", { className: "acts" }, act("↑", "Up", () => this.put(row, -1)), act("↓", "Down", () => this.put(row, 1)), act("×", "Remove", () => this.put(row))), name, value, this.wave(signal));
       made.signal = signal;
       made.value = value;
       return made;

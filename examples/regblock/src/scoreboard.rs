@@ -44,10 +44,7 @@ impl Scoreboard {
     fn access(&mut self, hardware: &HwifIn, access: Access) -> Result<(), Violation> {
         let queue = if access.write.is_some() { &mut self.writes } else { &mut self.reads };
         let oldest = queue.pop_front();
-        if oldest != Some(access) {
-            let [access, oldest] = [Some(access), oldest].map(|it| format!("{it:x?}"));
-            return Err(Violation::differs(ACCESS, access, oldest));
-        }
+        require(oldest == Some(access), ACCESS, || format!("{access:x?}, expected {oldest:x?}"))?;
         match access.write {
             Some(_) => self.written.push_back(access.is_legal()),
             None => {

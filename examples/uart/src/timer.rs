@@ -113,9 +113,8 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         if let Some(read) = events.read {
             let expected = self.registers.read(read.address);
             if read.data.get() != expected {
-                let expected = format_args!("{expected:#x}");
-                let violation = Violation::differs("read-data", read.data, expected);
-                return Err(violation.with_subject(BUS.rdata.name()));
+                let wrong = Violation::differs("read-data", read.data, format!("{expected:#x}"));
+                return Err(wrong.with_subject(BUS.rdata.name()));
             }
             self.compared += 1;
         }

@@ -7,7 +7,7 @@ use cosim_harness::channels::{Monitor, Protocol};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
 use std::fmt;
-use verilated::{Pin, PinName, Pins};
+use verilated::{Pin, Pins};
 
 /// A beat of a write, with its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ struct Write {
 /// Checks the rules of AXI4 in every cycle, and returns beats and responses.
 #[derive(Debug, Clone)]
 pub struct Axi4Monitor<M, S, const WORDS: usize = 32> {
-    pins: Axi4Pins<M, S, WORDS>,
+    pub(crate) pins: Axi4Pins<M, S, WORDS>,
     aw: Monitor<Axi4Address>,
     w: Monitor<WriteData<WORDS>>,
     b: Monitor<(u64, AxiResponse)>,
@@ -203,16 +203,6 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             reads: VecDeque::new(),
             beats: VecDeque::new(),
         }
-    }
-
-    /// The width of the data in bytes.
-    pub(crate) fn bytes(&self) -> u32 {
-        self.pins.bytes()
-    }
-
-    /// The port of the read data.
-    pub(crate) fn read_data(&self) -> PinName {
-        self.pins.rdata.name()
     }
 
     /// The next beat of a write whose address is known, in the order of the addresses.

@@ -428,9 +428,9 @@ fn sentence(outcome: &Outcome, first: Option<&Difference>) -> String {
     )
 }
 
-fn rule(info: &BlockInfo, name: &str) -> String {
+fn rule(info: &BlockInfo, name: &str) -> (String, String) {
     let meaning = info.rules.iter().find(|rule| rule.name == name).map_or("", |rule| rule.meaning);
-    format!("{name}: {meaning}")
+    (name.to_owned(), meaning.to_owned())
 }
 
 fn rtl_step(

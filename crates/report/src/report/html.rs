@@ -305,11 +305,9 @@ fn failure<'a>(
     let inspected = explanation.as_ref().filter(|_| is_inspected);
     let inspected = inspected.and_then(|it| inspector::waves(folder, group, it));
     let rules = explanation.iter().flat_map(|explanation| &explanation.golden);
-    let rules = rules.flat_map(|step| &step.rules).filter_map(|rule| rule.split_once(": "));
-    let rules = rules.map(|(name, _)| name).filter(|name| {
-        specification.is_some_and(|specification| specification.rules.contains(name))
-    });
-    let rules = rules.map(str::to_owned).collect();
+    let rules = rules.flat_map(|step| &step.rules).map(|(name, _)| name.clone());
+    let rules = rules.filter(|name| specification.is_some_and(|it| it.rules.contains(&**name)));
+    let rules = rules.collect();
     let (differences, in_flight, any): (Vec<Difference>, Vec<String>, Vec<String>) = explanation
         .map_or_else(Default::default, |explanation| {
             (explanation.differences, explanation.in_flight, explanation.any)
