@@ -100,4 +100,6 @@ fn the_guides_show_an_example_that_passes() {
         outside.plant(block, file, &[(from, to)]);
         outside.exits(1, &format!("{run} out-{block} --rtl {block} --max-failures 1"));
     }
+    let explain = format!("explain --recorded-rtl {}", outside.vector("out-timer"));
+    outside.prints(1, &[">      4 ", "differs: read_data"], &explain);
 }

@@ -52,7 +52,9 @@ fn a_failure_of_transactions(outside: &Outside) {
     assert_eq!(small["recorded"]["check"], "pop-differs", "{small}");
     outside.exits(0, &format!("replay --rtl wrong --expect-recorded {vector}"));
     outside.exits(0, &format!("replay --rtl built-in {vector}"));
-    outside.prints(1, &["pop-differs"], &format!("explain --recorded-rtl {vector}"));
+    outside.prints(1, &["differs: pop", "Fifo.sv:"], &format!("explain --recorded-rtl {vector}"));
+    let page = outside.text("found/report.html");
+    assert!(page.contains(r#""wrong":"pop""#) && !page.contains("untimed"), "the channel");
     // The testbench has the pins of the recorded run: it fails on this RTL as the case did, and
     // says so if the RTL behaves differently.
     let simulated = outside.exported(&format!("--recorded-rtl {vector}"), "bench");

@@ -284,7 +284,7 @@ impl MemoryCheck {
         monitor: &AxiLiteMonitor<M, S>,
         events: &AxiLiteEvents,
     ) -> Result<(), Violation> {
-        let (port, bytes) = (u64::from(port), monitor.axi.bytes());
+        let (port, bytes) = (u64::from(port), monitor.axi.pins.bytes());
         let first = |address: u64| address & !u64::from(bytes - 1);
         if let Some((address, _)) = events.read_start {
             self.start_read(port, first(address));
@@ -297,7 +297,8 @@ impl MemoryCheck {
         }
         if let Some(read) = events.read {
             let bytes = if read.response == AxiResponse::Okay { bytes } else { 0 };
-            self.finish_read(port, read.data, bytes)?;
+            self.finish_read(port, read.data, bytes)
+                .map_err(|violation| violation.with_subject(monitor.axi.pins.rdata.name()))?;
         }
         Ok(())
     }

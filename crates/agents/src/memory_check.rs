@@ -160,17 +160,15 @@ impl MemoryCheck {
     #[cold]
     fn wrong(&self, read: &Read, byte: usize, data: u64, bytes: u32) -> Violation {
         let address = read.address.wrapping_add(byte as u64);
-        let value = data >> (8 * byte) & 0xff;
-        Violation::new(
-            self.differs,
-            format_args!(
-                "read {data:#0width$x} from {:#x}: the byte at {address:#x} is {value:#04x}, \
-                 expected {:#04x}",
-                read.address,
-                read.before.bytes[byte],
-                width = 2 + 2 * bytes as usize,
-            ),
-        )
+        let (value, expected) = (data >> (8 * byte) & 0xff, read.before.bytes[byte]);
+        let [value, expected] = [value, expected.into()].map(|byte| format!("{byte:#04x}"));
+        let message = format!(
+            "read {data:#0width$x} from {:#x}: the byte at {address:#x} is {value}, \
+             expected {expected}",
+            read.address,
+            width = 2 + 2 * bytes as usize,
+        );
+        Violation { message, ..Violation::differs(self.differs, value, expected) }
     }
 
     /// A reset ends all reads and writes in flight. Bytes of incomplete writes become unknown.

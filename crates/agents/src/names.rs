@@ -4,7 +4,7 @@ use cosim_harness::harness::Violation;
 use std::fmt;
 use verilated::PinName;
 
-/// A violation whose message begins with the name of a port, because a block may have several
+/// A violation of a port. Its message begins with the name, because a block may have several
 /// interfaces.
 #[cold]
 #[inline(never)]
@@ -13,5 +13,5 @@ pub(crate) fn broken<T>(
     check: &str,
     message: impl fmt::Display,
 ) -> Result<T, Violation> {
-    Err(Violation::new(check, format_args!("{port}: {message}")))
+    Err(Violation::new(check, format_args!("{port}: {message}")).with_subject(port))
 }

@@ -16,6 +16,9 @@ pub struct DrivenPins {
     pub outputs: Vec<Vec<u8>>,
     /// The bits that are not compared, if there are some.
     pub open: Option<Vec<Vec<u8>>>,
+    /// The pins that have a wrong value in the cycle in which the recorded case fails.
+    #[serde(default)]
+    pub wrong: Vec<String>,
     /// What registers hold before reset.
     #[serde(with = "BeforeResetForm")]
     pub before_reset: BeforeReset,

@@ -12,6 +12,11 @@ pub struct Explanation {
     pub fixes: String,
     /// What happened, in one sentence.
     pub sentence: String,
+    /// The cycle of the failure, if it is known. A failure at the end of the case may have no line
+    /// in `cycles`.
+    pub cycle: Option<u64>,
+    /// The pins of the port or channel whose check failed, those of its handshake first.
+    pub pins: Vec<String>,
     /// The signature of the failure; `None` if nothing failed.
     pub signature: Option<String>,
     /// Which side violates the specification; `None` if nothing failed.
@@ -70,6 +75,8 @@ pub struct Signal {
     pub values: Vec<String>,
     /// The RTL's values of an output. The items on offer on a channel.
     pub actual: Option<Vec<String>>,
+    /// The position of the cycle in which its check failed.
+    pub wrong: Option<usize>,
 }
 
 /// What the values of a [`Signal`] are.
@@ -86,8 +93,6 @@ pub enum SignalKind {
     Channel {
         /// Whether an item is taken, for each cycle.
         taken: Vec<bool>,
-        /// The position of the cycle with a wrong item.
-        wrong: Option<usize>,
     },
 }
 
@@ -111,8 +116,8 @@ pub struct Step {
     pub from: String,
     /// The next state, if known.
     pub to: Option<String>,
-    /// The rules of the transition, with their meaning.
-    pub rules: Vec<String>,
+    /// The rules of the transition, each with its meaning.
+    pub rules: Vec<(String, String)>,
 }
 
 /// One cycle.
@@ -159,11 +164,17 @@ pub struct PortValue {
 }
 
 impl Explanation {
+    /// Whether a cycle is wrong: the failure is in it, or a port differs.
+    pub fn is_wrong(&self, line: &CycleLine) -> bool {
+        Some(line.cycle) == self.cycle || !line.differing.is_empty()
+    }
+
     /// The explanation of a failure with only a verdict.
     pub fn lost(profile: &Profile, verdict: &Verdict) -> Self {
         Self {
             fixes: profile.name.to_string(),
             sentence: format!("The case failed: {verdict}."),
+            cycle: verdict.cycle(),
             signature: Signature::of(verdict).map(|signature| signature.to_string()),
             ..Self::default()
         }

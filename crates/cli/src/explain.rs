@@ -99,7 +99,9 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
         suspects.push(match explanation.cycles.is_empty() || explanation.signature.is_none() {
             true => Vec::new(),
             false => {
-                suspicious_lines(vector.block, &vector.file, profile, &rtl)?.unwrap_or_default()
+                let (block, file) = (vector.block, &vector.file);
+                let subject = VectorJob { block, vector: file, profile, rtl: &rtl };
+                suspicious_lines(&worker, &subject)?
             }
         });
     }
@@ -195,8 +197,8 @@ fn page(
             // The next state of a crashed model is unknown.
             let to = to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
             let _ = writeln!(text, "\n{who}: {from}{to}");
-            for rule in rules {
-                let _ = writeln!(text, "  {rule}");
+            for (name, meaning) in rules {
+                let _ = writeln!(text, "  {name}: {meaning}");
             }
             if rules.is_empty() {
                 let _ = writeln!(text, "  no rule leads to this state");
@@ -225,7 +227,7 @@ fn page(
         inputs(&explanation.inputs, &mut text);
     }
     if !explanation.cycles.is_empty() {
-        table(&explanation.cycles, &mut text);
+        table(explanation, &mut text);
     }
     if let Some(signature) = &explanation.signature {
         let waves = waves
@@ -260,7 +262,8 @@ struct Column {
     cell: fn(&CycleLine) -> &str,
 }
 
-fn table(cycles: &[CycleLine], text: &mut String) {
+fn table(explanation: &Explanation, text: &mut String) {
+    let cycles = &explanation.cycles;
     let columns = [
         Column { heading: "golden", cell: |line| &line.golden },
         Column { heading: "rule", cell: |line| &line.rules },
@@ -277,7 +280,7 @@ fn table(cycles: &[CycleLine], text: &mut String) {
     }
     text.push_str("handshakes (VR: valid and ready, V-: valid waits)\n");
     for line in cycles {
-        let wrong = !line.differing.is_empty();
+        let wrong = explanation.is_wrong(line);
         let style = if wrong { RED } else { Style::new() };
         let mark = if wrong { ">" } else { " " };
         let mut row = format!("{mark} {:>6}  ", line.cycle);
@@ -286,7 +289,7 @@ fn table(cycles: &[CycleLine], text: &mut String) {
         }
         row.push_str(&line.handshakes.join(" "));
         let _ = write!(text, "{style}{}{style:#}", row.trim_end());
-        if wrong {
+        if !line.differing.is_empty() {
             let _ = write!(text, "  {RED}differs: {}{RED:#}", line.differing.join(", "));
         }
         text.push('\n');

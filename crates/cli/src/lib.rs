@@ -58,7 +58,6 @@ mod shrink;
 mod signoff;
 mod skeleton;
 mod summary;
-mod suspects;
 mod trust;
 mod watch;
 #[cfg(test)]
@@ -157,9 +156,6 @@ enum Command {
     /// Builds the models of a crate, for its build script.
     #[command(hide = true)]
     BuildModels,
-    /// Prints the suspicious lines of failing vectors, for the measurement of their rank.
-    #[command(hide = true)]
-    Suspects(suspects::Arguments),
 }
 
 /// Runs the command line of this process. This is the whole `main` of a program.
@@ -262,8 +258,7 @@ impl Command {
             | Self::Prove(_)
             | Self::Diff(_)
             | Self::Signoff(_)
-            | Self::Watch(_)
-            | Self::Suspects(_) => Needs::Blocks,
+            | Self::Watch(_) => Needs::Blocks,
             Self::Schema(arguments) if arguments.is_of_blocks() => Needs::Blocks,
             Self::Cover(arguments) if arguments.has_blocks() => Needs::Blocks,
             Self::Report(_) | Self::History(_) | Self::Open(_) | Self::Doctor(_) => {
@@ -336,7 +331,6 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),
         Command::BuildModels => build_models::execute(),
-        Command::Suspects(arguments) => suspects::execute(&arguments),
     }
 }
 

@@ -14,7 +14,6 @@ use cosim_base::text;
 use cosim_block::rtl::command_line;
 use cosim_formats::run;
 use cosim_formats::run::{Cause, Group, HTML};
-use cosim_harness::harness::Verdict;
 use cosim_report::paths::{href, word};
 use std::env;
 use std::path::{Path, PathBuf};
@@ -190,15 +189,5 @@ pub fn start(mut command: Command) -> Result<(), Error> {
     match command.spawn() {
         Ok(_) => Ok(()),
         Err(error) => Err(missing(&format!("`{program}` cannot be started: {error}"))),
-    }
-}
-
-/// The cycle of a failure, if it is known.
-fn cycle(verdict: &Verdict) -> Option<u64> {
-    match verdict {
-        Verdict::Mismatch(found) | Verdict::Unknown(found) => Some(found.cycle),
-        Verdict::CheckFailed { cycle, .. } => Some(*cycle),
-        Verdict::Hang { cycle, .. } | Verdict::Crashed { cycle, .. } => *cycle,
-        Verdict::Match | Verdict::NoGoldenModel | Verdict::Cancelled => None,
     }
 }

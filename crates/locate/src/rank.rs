@@ -142,7 +142,8 @@ impl<'a> Ranking<'a> {
                 words += state.limbs.len();
                 (words <= MOST_WORDS).then_some(())?;
                 settled.push(state.clone());
-                differs = simulator.differs(&state, &stimulus.expected[cycle]).then_some(cycle);
+                let fails = !simulator.failing(&state, stimulus, cycle).is_empty();
+                differs = fails.then_some(cycle);
                 if differs.is_none() {
                     simulator.edge(&mut state)?;
                 }
@@ -158,8 +159,7 @@ impl<'a> Ranking<'a> {
         }
         let end = cases[0].differs?;
         let roots = roots(&simulator.design);
-        let outputs: Vec<_> =
-            simulator.differences(&cases[0].settled[end], &failing.expected[end]).collect();
+        let outputs = simulator.failing(&cases[0].settled[end], failing, end);
         let slice = slice(&simulator.design, &roots, &cases[0].ran, &outputs, end, CYCLES);
         let mut ranking = Self {
             simulator,
@@ -199,8 +199,11 @@ impl<'a> Ranking<'a> {
         if matter.is_empty() {
             matter = others;
         }
-        self.try_repairs(&mut lines, missing, EFFORT[1]);
-        self.try_repairs(&mut lines, matter, EFFORT[2]);
+        // Without other cases, nothing says whether a repair is more than another value.
+        if !self.order.is_empty() {
+            self.try_repairs(&mut lines, missing, EFFORT[1]);
+            self.try_repairs(&mut lines, matter, EFFORT[2]);
+        }
         let mut lines: Vec<_> = lines.into_values().collect();
         lines.sort_by(|one, other| other.score().total_cmp(&one.score()));
         lines.into_iter().filter_map(|line| Some((line.place.clone(), line.reason()?))).collect()
@@ -423,7 +426,7 @@ impl<'a> Ranking<'a> {
             if at > cycle && settled.get(at).is_some_and(|settled| state.is_like(settled)) {
                 return Err(at);
             }
-            if !is_stable || self.simulator.differs(&state, &stimulus.expected[at]) {
+            if !is_stable || !self.simulator.failing(&state, stimulus, at).is_empty() {
                 return Ok(true);
             }
         }

@@ -24,6 +24,8 @@ pub struct Stimulus {
     pub inputs: Vec<Vec<Bits>>,
     /// The values of [`Pins::outputs`] in each cycle, each with the bits that are compared.
     pub expected: Vec<Vec<(Bits, Bits)>>,
+    /// The cycle in which the compared bits are wrong as they are: any other value is better.
+    pub wrong_in: Option<usize>,
     /// The bits of registers before reset.
     pub before_reset: bool,
 }
@@ -40,17 +42,27 @@ impl Stimulus {
     pub fn of(pins: &DrivenPins, inputs: &[Port], outputs: &[Port], most: usize) -> Self {
         let value = |port: &Port, bytes: &[u8]| bits::from_bytes(port.bytes(bytes), port.width);
         let driven = |bytes: &Vec<u8>| inputs.iter().map(|port| value(port, bytes)).collect();
+        let last = pins.outputs.len().min(most).saturating_sub(1);
+        let fails = || last.min(pins.ends.cycle().unwrap_or(u64::MAX) as usize);
+        let wrong_in = (!pins.wrong.is_empty()).then(fails);
         let expected = |(cycle, bytes): (usize, &Vec<u8>)| {
             let open = pins.open.as_ref().and_then(|open| open.get(cycle));
-            let compared = |port: &Port| match open {
-                Some(open) => bits::not(&value(port, open), port.width),
-                None => bits::ones(port.width),
+            let compared = |port: &Port| match (wrong_in, open) {
+                // Before the failure, the handshakes are those to which the stimulus fits.
+                (Some(end), _) => match cycle == end {
+                    true if pins.wrong.iter().any(|pin| pin == port.name) => bits::ones(port.width),
+                    false if port.width == 1 => bits::ones(port.width),
+                    _ => bits::small(0, port.width),
+                },
+                (None, Some(open)) => bits::not(&value(port, open), port.width),
+                (None, None) => bits::ones(port.width),
             };
             outputs.iter().map(|port| (value(port, bytes), compared(port))).collect()
         };
         Self {
             inputs: pins.inputs.iter().take(most).map(driven).collect(),
             expected: pins.outputs.iter().take(most).enumerate().map(expected).collect(),
+            wrong_in,
             before_reset: pins.before_reset != BeforeReset::Zeros,
         }
     }
@@ -429,7 +441,7 @@ impl Simulator {
     }
 
     /// The outputs that differ from what a cycle expects.
-    pub fn differences<'s>(
+    fn differences<'s>(
         &'s self,
         state: &'s State,
         expected: &'s [(Bits, Bits)],
@@ -442,8 +454,18 @@ impl Simulator {
         outputs.filter(differs).map(|(output, _)| *output)
     }
 
-    /// Whether an output differs from what a cycle expects.
-    pub fn differs(&self, state: &State, expected: &[(Bits, Bits)]) -> bool {
-        self.differences(state, expected).next().is_some()
+    /// The outputs that make a case fail in a cycle.
+    pub fn failing(&self, state: &State, stimulus: &Stimulus, cycle: usize) -> Vec<VariableId> {
+        let expected = &stimulus.expected[cycle];
+        let differing: Vec<VariableId> = self.differences(state, expected).collect();
+        match stimulus.wrong_in == Some(cycle) {
+            true if differing.is_empty() => {
+                let compared = |(_, (_, mask)): &(_, &(Bits, Bits))| mask.iter().any(|it| *it != 0);
+                let outputs = self.pins.outputs.iter().zip(expected).filter(compared);
+                outputs.map(|(output, _)| *output).collect()
+            }
+            true => Vec::new(),
+            false => differing,
+        }
     }
 }

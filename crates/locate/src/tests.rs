@@ -1,5 +1,5 @@
 use super::*;
-use cosim_harness::harness::Verdict;
+use cosim_harness::harness::{Verdict, Violation};
 use std::fs;
 use tempfile::TempDir;
 use verilated::BeforeReset;
@@ -46,6 +46,7 @@ fn case(numbers: &[u8]) -> DrivenPins {
         outputs: vec![vec![0, 0]],
         // Before the first edge the sum is whatever the register holds.
         open: Some(vec![vec![0xff, 1]]),
+        wrong: Vec::new(),
         before_reset: BeforeReset::Ones,
         ends: Verdict::Match,
     };
@@ -86,6 +87,26 @@ fn the_line_with_the_bug_is_first() {
         let found = lines(&bad).unwrap();
         let is_first = found.first().is_some_and(|it| it.0 == line && it.1.contains(repair));
         assert!(is_first, "{to}: {found:?}");
+    }
+}
+
+/// Does a recorded case name the lines that decide its wrong outputs, and no others?
+#[test]
+fn a_recorded_case_has_the_lines_that_decide_its_wrong_outputs() {
+    let good = TOP.replace("LIMIT", "total >= 8'd20");
+    let ends = Verdict::CheckFailed { cycle: 3, violation: Violation::new("full", "expected 0") };
+    for (pin, expected) in [("full", Ok(true)), ("sum", Ok(false)), ("rst", Err(()))] {
+        let failing = DrivenPins {
+            before_reset: BeforeReset::Zeros,
+            wrong: vec![pin.to_owned()],
+            ends: ends.clone(),
+            ..case(&[10, 10])
+        };
+        let cases = Cases { failing: &failing, others: &[] };
+        let lines = described(&good, |tree| suspicious_lines(tree, "top", PINS, &cases));
+        let has_limit = lines.as_ref().map(|all| all.iter().any(|it| it.line == 6));
+        assert_eq!(has_limit.map_err(|_| ()), expected, "{pin}: {lines:?}");
+        assert!(lines.is_ok_and(|all| all.iter().any(|it| it.line == 5)) == expected.is_ok());
     }
 }
 
@@ -135,6 +156,7 @@ endmodule",
             inputs: vec![vec![0x3c]; 2],
             outputs: vec![vec![value]; 2],
             open: Some(vec![vec![0xff], vec![0]]),
+            wrong: Vec::new(),
             before_reset: BeforeReset::Zeros,
             ends: Verdict::Match,
         };
@@ -145,7 +167,7 @@ endmodule",
             let mut state = simulator.start(false);
             (0..2).all(|cycle| {
                 simulator.drive(&mut state, &case.inputs[cycle]).unwrap();
-                let differs = simulator.differs(&state, &case.expected[cycle]);
+                let differs = !simulator.failing(&state, &case, cycle).is_empty();
                 simulator.edge(&mut state).unwrap();
                 !differs
             })

@@ -1,14 +1,14 @@
 //! Suspicious lines of the RTL for a failing vector.
 
-use crate::blocks::BlockHandle;
 use crate::setup::{Session, Setup, cases_of};
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::VectorJob;
 use cosim_base::error::Error;
 use cosim_block::driven::DrivenPins;
 use cosim_block::engine::Query;
 use cosim_block::explanation::Suspect;
-use cosim_block::rtl::{Rtl, Simulator};
+use cosim_block::rtl::Simulator;
 use cosim_block::vector::{Origin, VectorFile};
-use cosim_harness::harness::Profile;
 use cosim_locate::{Cases, Pins};
 use cosim_rtl::models::{RtlModels as _, verilator};
 use tempfile::TempDir;
@@ -20,33 +20,37 @@ const PACKETS: u32 = 20;
 /// The seed of these cases.
 const SEED: u64 = 1;
 
-/// The suspicious lines, the most suspicious one first, or why there are none.
-pub type Located = Result<Vec<Suspect>, String>;
-
 /// The lines of an RTL that may hold the cause of a failure. The other cases are the first one of
-/// each scenario; the golden model says what they expect.
+/// each scenario; the golden model says what they expect. Of a block whose outputs are
+/// transactions, `worker` records the failing case, and there are no other cases. The most
+/// suspicious line is the first one. There are none if nothing says what is expected, or if the
+/// design is not understood.
 ///
 /// # Errors
 /// If the block does not answer, or Verilator cannot be run.
 pub fn suspicious_lines(
-    block: &'static BlockHandle,
-    vector: &VectorFile,
-    profile: &Profile,
-    rtl: &Rtl,
-) -> Result<Located, Error> {
+    worker: &OneShotWorker,
+    subject: &VectorJob<'_>,
+) -> Result<Vec<Suspect>, Error> {
+    let VectorJob { block, vector, profile, rtl } = *subject;
     let info = block.info();
-    if !info.transaction_outputs.is_empty() || !info.is_written() {
-        return Ok(Err("no golden model says what each cycle expects".to_owned()));
-    }
-    if rtl.simulator != Simulator::Verilator {
-        return Ok(Err("the RTL is not simulated by Verilator".to_owned()));
+    if !info.is_written() || rtl.simulator != Simulator::Verilator {
+        return Ok(Vec::new());
     }
     let name = profile.name.to_string();
-    let failing: DrivenPins = block.ask(&Query::Drive(vector.clone(), name.clone()))?;
+    let is_recorded = !info.transaction_outputs.is_empty();
+    let failing: DrivenPins = match is_recorded {
+        true => worker.record(subject)?.done()?,
+        false => block.ask(&Query::Drive(vector.clone(), name.clone()))?,
+    };
+    if is_recorded && failing.wrong.is_empty() {
+        return Ok(Vec::new());
+    }
     let setup = Setup { packets: Some(PACKETS), ..Setup::of_profile(profile, rtl.clone()) };
     let session = Session::new(block, &setup)?;
     let mut others = Vec::new();
-    for case in cases_of(info, &session, profile, SEED, 0..1) {
+    let cases = if is_recorded { 0..0 } else { 0..1 };
+    for case in cases_of(info, &session, profile, SEED, cases) {
         let text = session.vector(&case, Origin::default(), None)?;
         let file = VectorFile::from_text(text, &vector.path)?;
         others.push(block.ask::<DrivenPins>(&Query::Drive(file, name.clone()))?);
@@ -66,8 +70,6 @@ pub fn suspicious_lines(
         cosim_locate::suspicious_lines(tree, &design.top, pins, &cases)
     });
     let typed = |line: Suspect| Suspect { file: examined.typed(&line.file), ..line };
-    Ok(located
-        .map_err(|error| examined.plain(error))?
-        .map(|lines| lines.into_iter().map(typed).collect())
-        .map_err(|reason| examined.typed(&reason)))
+    let located = located.map_err(|error| examined.plain(error))?;
+    Ok(located.unwrap_or_default().into_iter().map(typed).collect())
 }

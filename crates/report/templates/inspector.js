@@ -8,15 +8,16 @@ class Inspector {
     const rtl = document.getElementById("rtl-text");
     this.files = rtl ? JSON.parse(rtl.textContent) : {};
     this.byName = new Map(this.data.signals.map((signal) => [`${signal.scope}.${signal.name}`, signal]));
-    this.scopes = [...new Set(this.data.signals.map((signal) => signal.scope))].filter((scope) => scope !== "golden");
+    this.scopes = [...new Set(this.data.signals.map((signal) => signal.scope))].filter((scope) => /^dut(\.|$)/.test(scope));
     this.cursor = Math.min(Math.max(this.data.at - this.data.first, 0), this.data.cycles - 1);
     this.zoom = 48;
     this.rows = [];
+    this.row = 0;
     this.locals = new Map(this.scopes.map((scope) => [scope, new Map(this.data.signals.filter((signal) => signal.scope === scope).map((signal) => [signal.name, signal]))]));
     this.make();
-    const { file, line } = this.firstLine();
+    const { file, line, text } = this.firstLine();
     if (file) this.open(file, line);
-    this.choose(line);
+    this.choose(text);
     this.draw();
     this.show();
   }
@@ -30,14 +31,21 @@ class Inspector {
     this.search = element("input", { type: "search", autocomplete: "off", placeholder: "part of a name" });
     this.search.addEventListener("input", () => this.find());
     this.found = element("div", { className: "found" });
+    this.found.addEventListener("keydown", (event) => {
+      const to = { ArrowLeft: "previousSibling", ArrowUp: "previousSibling", ArrowRight: "nextSibling", ArrowDown: "nextSibling" }[event.key];
+      if (!to) return;
+      event.preventDefault();
+      document.activeElement[to]?.focus();
+    });
     this.place = element("output", {});
     const step = (by) => () => this.move(this.cursor + by);
     const scale = (by) => () => { this.zoom = Math.min(Math.max(this.zoom * by, 6), 160); this.draw(); this.show(); };
     this.table = element("div", { className: "rows scroll", tabIndex: 0 });
-    this.table.setAttribute("role", "group");
-    this.table.setAttribute("aria-label", "Signals. Arrow keys move the cursor, plus and minus zoom");
+    this.table.setAttribute("role", "listbox");
+    this.table.setAttribute("aria-label", "Signals. Up and Down select one, Enter shows where it is assigned, Shift moves it, Delete removes it; Left and Right move the cursor, plus and minus zoom");
     this.table.addEventListener("keydown", (event) => {
-      const act = { ArrowLeft: step(-1), ArrowRight: step(1), Home: () => this.move(0), End: () => this.move(this.data.cycles - 1), "+": scale(1.5), "=": scale(1.5), "-": scale(1 / 1.5) }[event.key];
+      const row = (by) => () => event.shiftKey ? this.put(this.row, by) : this.select(this.row + by);
+      const act = { ArrowUp: row(-1), ArrowDown: row(1), Enter: () => this.rows[this.row] && this.drivers(this.rows[this.row], this.row), Delete: () => this.put(this.row), ArrowLeft: step(-1), ArrowRight: step(1), Home: () => this.move(0), End: () => this.move(this.data.cycles - 1), "+": scale(1.5), "=": scale(1.5), "-": scale(1 / 1.5) }[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       act();
@@ -59,24 +67,27 @@ class Inspector {
     this.source.setAttribute("aria-label", "Source with values in the cycle of the cursor");
     this.root.append(element("div", { className: "tools" }, fileLabel, scopeLabel), this.source);
   }
-  // The most suspicious line, in a file that the page has.
+  // The driver of the pins whose check failed, or the most suspicious line that the page has.
   firstLine() {
+    const found = this.data.outputs.map((name) => this.assigned(name, "dut")).filter((driver) => driver);
+    const text = found.map((driver) => driver.text).join("\n");
+    const begin = found.length ? { file: found[0].file, line: found[0].lines[0] + 1, text } : { file: Object.keys(this.files)[0], text };
+    if (this.data.pins.length) return begin;
     for (const [path, line] of this.data.suspects) {
       const file = Object.keys(this.files).find((name) => name === path || path.endsWith(`/${name}`) || name.endsWith(`/${path.split("/").pop()}`) || name === path.split("/").pop());
-      if (file) return { file, line };
+      if (file) return { file, line, text: this.files[file].split("\n").slice(line - 1, line + 2).join("\n") };
     }
-    return { file: Object.keys(this.files)[0] };
+    return begin;
   }
-  words(line) { return [...new Set(line.replace(/\/\/.*/, "").match(/[A-Za-z_]\w*/g) ?? [])]; }
-  // The rows at the beginning: what differs, the golden model, and the signals of the line.
-  choose(line) {
-    const names = this.data.differ.flatMap((name) => [`golden.${name}`, `dut.${name}`]);
-    names.push("golden.state", "golden.rule");
+  words(line) { return [...new Set(line.replace(/\/\/.*/g, "").match(/[A-Za-z_]\w*/g) ?? [])]; }
+  // The rows at the beginning: what differs, the pins of the channel, the golden model, and what
+  // the lines read.
+  choose(text) {
+    const items = this.data.signals.filter((signal) => signal.scope === "items").map((signal) => `items.${signal.name}`);
+    const names = [...this.data.differ.flatMap((name) => [`golden.${name}`, `dut.${name}`]), ...items, ...this.data.pins.map((name) => `dut.${name}`), "golden.state", "golden.rule"];
+    // A parameter has one value.
     const local = this.locals.get(this.scope?.value);
-    if (local && line) {
-      const text = this.files[this.file.value].split("\n").slice(line - 1, line + 2).join("\n");
-      names.push(...this.words(text).filter((word) => local.has(word)).map((word) => `${this.scope.value}.${word}`));
-    }
+    names.push(...this.words(text).filter((word) => local?.get(word)?.changes.length > 1).map((word) => `${this.scope.value}.${word}`));
     for (const name of names) if (this.rows.length < 24) this.add(this.byName.get(name));
     if (!this.rows.length) this.data.signals.slice(0, 8).forEach((signal) => this.add(signal));
   }
@@ -88,8 +99,8 @@ class Inspector {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const is = (signal) => words.every((word) => `${signal.scope}.${signal.name}`.toLowerCase().includes(word));
     const found = words.length ? this.data.signals.filter(is).slice(0, 30) : [];
-    this.found.replaceChildren(...found.map((signal) => {
-      const made = element("button", { type: "button", textContent: `${signal.scope}.${signal.name}` });
+    this.found.replaceChildren(...found.map((signal, place) => {
+      const made = element("button", { type: "button", textContent: `${signal.scope}.${signal.name}`, tabIndex: place ? -1 : 0 });
       made.addEventListener("click", () => { this.add(signal); this.draw(); this.show(); });
       return made;
     }));
@@ -104,24 +115,46 @@ class Inspector {
   }
   // The golden model's value beside that of an output of the RTL.
   other(signal) { return signal.scope === "dut" ? this.byName.get(`golden.${signal.name}`) : undefined; }
+  // Whether a signal differs from the golden model, or its check fails in the cycle.
+  isWrong(signal, cycle) {
+    const beside = this.data.differ.includes(signal.name) && this.other(signal);
+    return beside ? this.value(signal, cycle) !== this.value(beside, cycle)
+      : cycle + this.data.first === this.data.at && signal.name === this.data.wrong && signal.scope !== "golden";
+  }
   text(signal, value) { return signal.width > 1 ? `${signal.width}'h${value}` : value; }
+  select(row) {
+    this.row = Math.min(Math.max(row, 0), this.rows.length - 1);
+    [...this.table.children].slice(1).forEach((made, place) => {
+      made.classList.toggle("here", place === this.row);
+      made.setAttribute("aria-selected", place === this.row);
+    });
+    const made = this.table.children[this.row + 1];
+    this.table.setAttribute("aria-activedescendant", made?.id ?? "");
+    if (document.activeElement === this.table) made?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  // Moves a row; out of the list, if it moves nowhere.
+  put(row, by = 0) {
+    const [signal] = this.rows.splice(row, 1);
+    if (by) this.rows.splice(this.row = Math.max(row + by, 0), 0, signal);
+    this.draw();
+    this.show();
+  }
   draw() {
-    const act = (row, text, label, change) => {
-      const made = element("button", { type: "button", textContent: text, title: label });
-      made.setAttribute("aria-label", `${label}: ${this.rows[row].name}`);
-      made.addEventListener("click", () => { change(); this.draw(); this.show(); });
+    // The mouse has buttons, and the keyboard has keys of the table, which is one tab stop.
+    const act = (text, label, change) => {
+      const made = element("button", { type: "button", textContent: text, title: label, tabIndex: -1 });
+      made.addEventListener("click", change);
       return made;
     };
-    const swap = (row, other) => () => { if (this.rows[other]) [this.rows[row], this.rows[other]] = [this.rows[other], this.rows[row]]; };
     this.table.replaceChildren(element("div", { className: "row axis" }, element("span", { className: "acts" }), element("span", { className: "name dim", textContent: "cycle" }), element("code"), this.axis()), ...this.rows.map((signal, row) => {
-      const name = element("button", { type: "button", className: "name", textContent: `${signal.scope}.${signal.name}`, title: "Where it is assigned" });
-      name.addEventListener("click", () => this.drivers(signal, row));
+      const name = Object.assign(act(`${signal.scope}.${signal.name}`, "Where it is assigned", () => this.drivers(signal, row)), { className: "name" });
       const value = element("code", {});
-      const made = element("div", { className: "row" }, element("span", { className: "acts" }, act(row, "↑", "Up", swap(row, row - 1)), act(row, "↓", "Down", swap(row, row + 1)), act(row, "×", "Remove", () => this.rows.splice(row, 1))), name, value, this.wave(signal));
+      const made = element("div", { className: "row", id: `${this.root.dataset.waves}-row-${row}`, role: "option" }, element("span", { className: "acts" }, act("↑", "Up", () => this.put(row, -1)), act("↓", "Down", () => this.put(row, 1)), act("×", "Remove", () => this.put(row))), name, value, this.wave(signal));
       made.signal = signal;
       made.value = value;
       return made;
     }));
+    this.select(this.row);
   }
   drawing(height, name) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -145,11 +178,8 @@ class Inspector {
   wave(signal) {
     const height = 26;
     const { svg, put } = this.drawing(height, signal.scope === "golden" ? "golden" : "rtl");
-    const beside = this.other(signal);
-    if (beside) {
-      for (let cycle = 0; cycle < this.data.cycles; cycle++) {
-        if (this.data.differ.includes(signal.name) && this.value(signal, cycle) !== this.value(beside, cycle)) put("rect", { class: "wrong", x: cycle * this.zoom, y: 1, width: this.zoom, height: height - 2 });
-      }
+    for (let cycle = 0; cycle < this.data.cycles; cycle++) {
+      if (this.isWrong(signal, cycle)) put("rect", { class: "wrong", x: cycle * this.zoom, y: 1, width: this.zoom, height: height - 2 });
     }
     let path = "";
     signal.changes.forEach(([cycle, value], place) => {
@@ -158,7 +188,7 @@ class Inspector {
         const y = value === "1" ? 5 : 21;
         path += `${path ? "L" : "M"}${from} ${y}L${to} ${y}`;
       } else {
-        put("rect", { class: "box", x: from, y: 4, width: Math.max(to - from, 1), height: 18, rx: 2 });
+        if (value) put("rect", { class: "box", x: from, y: 4, width: Math.max(to - from, 1), height: 18, rx: 2 });
         const fits = Math.floor((to - from - 6) / 7.3);
         if (fits > 0) put("text", { x: from + 4, y: 17 }, value.length > fits ? `${value.slice(0, Math.max(fits - 1, 0))}…` : value);
       }
@@ -182,11 +212,8 @@ class Inspector {
       line.setAttribute("x2", x);
       const { signal } = row;
       if (!signal) continue;
-      const value = this.value(signal, this.cursor);
-      const beside = this.other(signal);
-      const expected = beside && this.data.differ.includes(signal.name) ? this.value(beside, this.cursor) : value;
-      row.value.textContent = this.text(signal, value);
-      row.value.className = expected === value ? "" : "bad";
+      row.value.textContent = this.text(signal, this.value(signal, this.cursor));
+      row.value.className = this.isWrong(signal, this.cursor) ? "bad" : "";
     }
     const side = this.table.querySelector("svg").getBoundingClientRect().left - this.table.getBoundingClientRect().left + this.table.scrollLeft;
     if (x < this.table.scrollLeft || side + x > this.table.scrollLeft + this.table.clientWidth) this.table.scrollLeft = x - (this.table.clientWidth - side) / 2;
@@ -216,28 +243,37 @@ class Inspector {
       values.textContent = known.length ? `  // ${known.map(([word, signal]) => `${word}=${this.text(signal, this.value(signal, this.cursor))}`).join(" ")}` : "";
     }
   }
+  // The lines that assign a signal, or connect it to an instance: their file, places and text.
+  assigned(signal, scope) {
+    const name = signal.replace(/[^\w]/g, "\\$&");
+    const local = this.locals.get(scope);
+    const share = (file) => this.words(this.files[file]).filter((word) => local?.has(word)).length;
+    for (const pattern of [`(^|[^\\w.])${name}\\s*(\\[[^\\]]*\\]\\s*)?(<=|=)(?!=)`, `\\.\\w+\\s*\\(\\s*${name}\\s*\\)`]) {
+      const assigns = new RegExp(pattern);
+      const files = Object.keys(this.files).filter((file) => this.files[file].split("\n").some((line) => assigns.test(line))).sort((one, other) => share(other) - share(one));
+      if (!files.length) continue;
+      const all = this.files[files[0]].split("\n");
+      const lines = all.flatMap((line, place) => assigns.test(line) ? [place] : []);
+      return { file: files[0], lines, text: lines.map((place) => all[place]).join("\n") };
+    }
+  }
   // Goes to the first line that assigns a signal, and adds the signals of these lines as rows.
   drivers(signal, row) {
-    const scope = signal.scope === "golden" ? "dut" : signal.scope;
-    const name = signal.name.replace(/[^\w]/g, "\\$&");
-    const assigns = new RegExp(`(^|[^\\w.])${name}\\s*(\\[[^\\]]*\\]\\s*)?(<=|=)(?!=)`);
+    const scope = this.locals.has(signal.scope) ? signal.scope : "dut";
+    const found = this.assigned(signal.name, scope);
+    if (!found) { say(`No line assigns ${signal.name}`); return; }
+    this.open(found.file);
     const local = this.locals.get(scope);
-    const share = (name) => this.words(this.files[name]).filter((word) => local?.has(word)).length;
-    const files = Object.keys(this.files).filter((name) => this.files[name].split("\n").some((line) => assigns.test(line))).sort((one, other) => share(other) - share(one));
-    if (!files.length) { say(`No line assigns ${signal.name}`); return; }
-    this.open(files[0]);
     if (local) this.scope.value = scope;
-    const lines = this.files[files[0]].split("\n");
-    const at = lines.flatMap((line, place) => assigns.test(line) ? [place] : []);
     let last = row;
-    for (const word of at.flatMap((place) => this.words(lines[place]))) {
+    for (const word of this.words(found.text)) {
       const driver = local?.get(word);
       if (driver && !this.rows.includes(driver) && last < row + 8) this.add(driver, last++);
     }
     this.draw();
     this.show();
-    this.go(at[0] + 1);
-    say(`${at.length} lines assign ${signal.name}`);
+    this.go(found.lines[0] + 1);
+    say(`${found.lines.length} lines assign ${signal.name}`);
   }
 }
 for (const root of all(".inspector")) {

@@ -130,8 +130,8 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             let byte = (outputs.data.get(), outputs.frame_error.is_high());
             let expected = self.expected.pop_front();
             if expected != Some(byte) {
-                let message = format_args!("{byte:x?}, expected {expected:x?}");
-                return Err(Violation::new("byte", message));
+                let [byte, expected] = [Some(byte), expected].map(|it| format!("{it:x?}"));
+                return Err(Violation::differs("byte", byte, expected).with_subject("data"));
             }
             self.compared += 1;
         }

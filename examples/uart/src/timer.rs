@@ -104,14 +104,14 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             return Ok(());
         }
         if outputs.irq.is_high() != self.registers.expired {
-            let message = format_args!("expected {}", self.registers.expired);
-            return Err(Violation::new("irq", message));
+            let expected = u8::from(self.registers.expired);
+            return Err(Violation::differs("irq", outputs.irq, expected));
         }
         if let Some(read) = events.read {
             let expected = self.registers.read(read.address);
             if read.data.get() != expected {
-                let message = format_args!("{read}: {}, expected {expected:#x}", read.data);
-                return Err(Violation::new("read-data", message));
+                let wrong = Violation::differs("read-data", read.data, format!("{expected:#x}"));
+                return Err(wrong.with_subject(BUS.rdata.name()));
             }
             self.compared += 1;
         }

@@ -131,8 +131,8 @@ fn inside(block: &str, result: Result<(), Violation>) -> Result<(), Violation> {
 }
 
 #[cold]
-fn violation_inside(block: &str, Violation { check, message }: Violation) -> Violation {
-    Violation { check, message: format!("{block}: {message}") }
+fn violation_inside(block: &str, violation: Violation) -> Violation {
+    Violation { message: format!("{block}: {}", violation.message), ..violation }
 }
 
 impl Scoreboard<'_> {

@@ -234,6 +234,7 @@ impl MemoryCheck {
         }
         self.start_read(id, address);
         self.finish_read(id, data, if is_error { 0 } else { pins.bytes() })
+            .map_err(|violation| violation.with_subject(pins.prdata.name()))
     }
 }
 

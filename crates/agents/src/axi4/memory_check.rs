@@ -27,7 +27,7 @@ impl MemoryCheck {
         monitor: &mut Axi4Monitor<M, S, WORDS>,
         events: &Axi4Events<WORDS>,
     ) -> Result<(), Violation> {
-        let bus = monitor.bytes();
+        let bus = monitor.pins.bytes();
         let id = |burst: &Axi4Address| u64::from(port) << 32 | burst.id;
         while let Some(Axi4WriteBeat { burst, beat, data, strobe }) = monitor.pop_write_beat() {
             for (address, lane, lanes) in parts(&burst, beat, bus) {
@@ -56,7 +56,8 @@ impl MemoryCheck {
             let byte = |n| u64::from(read.data.byte(lane + n)) << (8 * n);
             let data = (0..lanes).map(byte).sum();
             let lanes = if read.response.code() == 0 { lanes } else { 0 };
-            self.finish_read(id(&read.burst), data, lanes)?;
+            self.finish_read(id(&read.burst), data, lanes)
+                .map_err(|violation| violation.with_subject(monitor.pins.rdata.name()))?;
         }
         Ok(())
     }

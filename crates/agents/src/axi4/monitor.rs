@@ -79,7 +79,7 @@ struct Write {
 /// Checks the rules of AXI4 in every cycle, and returns beats and responses.
 #[derive(Debug, Clone)]
 pub struct Axi4Monitor<M, S, const WORDS: usize = 32> {
-    pins: Axi4Pins<M, S, WORDS>,
+    pub(crate) pins: Axi4Pins<M, S, WORDS>,
     aw: Monitor<Axi4Address>,
     w: Monitor<WriteData<WORDS>>,
     b: Monitor<(u64, AxiResponse)>,
@@ -205,11 +205,6 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             reads: VecDeque::new(),
             beats: VecDeque::new(),
         }
-    }
-
-    /// The width of the data in bytes.
-    pub(crate) fn bytes(&self) -> u32 {
-        self.pins.bytes()
     }
 
     /// The next beat of a write whose address is known, in the order of the addresses.

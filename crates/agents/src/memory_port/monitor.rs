@@ -158,7 +158,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
         let Some(lane) = (0..self.pins.bytes()).find(is_wrong) else { return Ok(()) };
         let message =
             format_args!("{data} from {address:#x}, expected {expected}: byte {lane} differs");
-        broken(self.port(), Self::READ_DATA, message)
+        broken(self.pins.rdata.name(), Self::READ_DATA, message)
     }
 
     /// The port that messages name.
@@ -209,7 +209,8 @@ impl MemoryCheck {
         let Some(read) = &events.read else { return Ok(()) };
         for (_, lane, count) in parts(read.address) {
             let byte = |n| u64::from(read.data.byte(lane + n)) << (8 * n);
-            self.finish_read(id, (0..count).map(byte).sum(), count)?;
+            self.finish_read(id, (0..count).map(byte).sum(), count)
+                .map_err(|violation| violation.with_subject(monitor.pins.rdata.name()))?;
         }
         Ok(())
     }

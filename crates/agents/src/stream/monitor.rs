@@ -2,6 +2,7 @@
 
 use super::{StreamBeat, StreamPins, all};
 use crate::interface::Interface;
+use crate::names::broken;
 use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, GAP, STALL};
 use cosim_harness::channels::{Monitor, Protocol};
@@ -67,9 +68,8 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
     ) -> Result<Option<StreamBeat>, Violation> {
         let offer = self.pins.offered(transmitter);
         if let Some(beat) = offer.as_ref().filter(|beat| !in_reset && beat.is_reserved()) {
-            let valid = self.pins.tvalid.name();
-            let message = format_args!("{valid}: keep {}, strb {}", beat.keep, beat.strb);
-            return Err(Violation::new(Self::STRB_WITHOUT_KEEP, message));
+            let message = format_args!("keep {}, strb {}", beat.keep, beat.strb);
+            return broken(self.pins.tvalid.name(), Self::STRB_WITHOUT_KEEP, message);
         }
         self.channel.observe(in_reset, offer, self.pins.is_ready(receiver))
     }

@@ -251,6 +251,7 @@ impl MemoryCheck {
         // Lanes that are not selected have no meaning: a read up to the first of them.
         let bytes = select.trailing_ones().min(pins.bytes());
         self.finish_read(id, data, if succeeds { bytes } else { 0 })
+            .map_err(|violation| violation.with_subject(pins.read_data.name()))
     }
 }
 

@@ -7,8 +7,8 @@ use crate::explanation::{
 use crate::observe::Record;
 use cosim_base::error::Error;
 use cosim_harness::harness::{
-    BlockInfo, Drive, Dut, Environment, Explain, Golden, Mismatch, Outcome, Parameters, Profile,
-    Recording, Stimulus, Transfer, Verdict, Watch, before_reset_in_words, environment_at,
+    BlockInfo, Drive, Dut, Environment, Explain, Golden, Outcome, Parameters, Profile, Recording,
+    Stimulus, Transfer, Verdict, Violation, Watch, before_reset_in_words, environment_at,
     follows_dut, in_words, reset_inputs,
 };
 use std::collections::BTreeSet;
@@ -65,9 +65,8 @@ pub fn explain_four<B: Explain>(
     let records = golden_records(stimulus, parameters, decisive.unwrap_or(outcome.cycles));
     let environment = |traffic, cycle| environment_at::<B>(traffic, parameters, cycle);
     let (in_flight, inputs) = stimulus_in_words(stimulus, decisive, environment);
-    let mismatch = Checked::of_mismatch(&outcome.verdict);
     let block = &BlockEngine::<B>::NEW;
-    let explained = explain_records(block, profile, outcome, &records, mismatch.as_ref());
+    let explained = explain_records(block, profile, outcome, &records);
     Explanation { in_flight, inputs, ..explained }
 }
 
@@ -137,9 +136,8 @@ pub fn explain<B: Explain>(
     };
     let (in_flight, inputs) = stimulus_in_words(stimulus, outcome.verdict.cycle(), environment);
     let block = &BlockEngine::<B>::NEW;
-    let checked = Checked::of(block, &outcome.verdict, &records);
-    let signals = signals(block, &outcome, &records, checked.as_ref());
-    let explained = explain_records(block, profile, &outcome, &records, checked.as_ref());
+    let explained = explain_records(block, profile, &outcome, &records);
+    let signals = signals(block, &outcome, &records, &explained.pins);
     Ok(Explanation { judgement, in_flight, inputs, signals, ..explained })
 }
 
@@ -149,20 +147,23 @@ fn explain_records(
     profile: &Profile,
     outcome: &Outcome,
     records: &[Record],
-    checked: Option<&Checked>,
 ) -> Explanation {
     let info = block.info();
     let [here, next] = decisive_records(records, outcome);
     let mut cycles: Vec<CycleLine> =
         records.iter().map(|record| cycle_line(block, record)).collect();
     let mut differences = here.map_or_else(Vec::new, |here| differences(info, here));
-    if let Some(checked) = checked {
-        differences.push(checked.difference.clone());
-        for line in cycles.iter_mut().filter(|line| line.cycle == checked.cycle) {
-            line.differing.push(checked.difference.port.clone());
-        }
+    let pins = records.first().map_or_else(Vec::new, |record| pins_of(block, outcome, record));
+    if differences.is_empty() {
+        differences.extend(difference(&outcome.verdict));
+        let wrong = cycles.iter_mut().filter(|line| Some(line.cycle) == outcome.verdict.cycle());
+        let of_check =
+            outcome.verdict.violation().filter(|_| !pins.is_empty()).map(|it| &it.subject);
+        let subject = outcome.verdict.mismatch().map(|mismatch| &mismatch.port).or(of_check);
+        wrong.for_each(|line| line.differing.extend(subject.cloned()));
     }
     Explanation {
+        pins: pins.iter().map(|port| port.name.to_owned()).collect(),
         sentence: sentence(outcome, differences.first()),
         differences,
         golden: here.filter(|_| has_golden(info)).map(|here| golden_step(info, here, next)),
@@ -188,37 +189,47 @@ fn fields(info: &BlockInfo, port: &Port) -> &'static [(&'static str, Field)] {
 }
 
 /// The values of a failed check, or of a mismatch if the RTL was not recorded.
-struct Checked {
-    /// The port is that of the mismatch, the channel whose items the check compares, or the check.
-    difference: Difference,
-    /// The cycle since which the value is expected.
-    since: Option<u64>,
-    /// The cycle of the failure.
-    cycle: u64,
+fn difference(verdict: &Verdict) -> Option<Difference> {
+    let (port, expected, actual) = match (verdict.violation(), verdict.mismatch()) {
+        (Some(Violation { expected: None, actual: None, .. }) | None, None) => return None,
+        (Some(Violation { subject, expected, actual, .. }), _) => {
+            let [expected, actual] = [expected, actual]
+                .map(|it| it.as_deref().map_or_else(|| "nothing".to_owned(), in_words));
+            (subject, expected, actual)
+        }
+        (None, Some(it)) => (&it.port, it.expected.clone(), it.actual.clone()),
+    };
+    Some(Difference { port: port.clone(), field: None, expected, actual })
 }
 
-impl Checked {
-    fn of(block: &dyn ExplainBlock, verdict: &Verdict, records: &[Record]) -> Option<Self> {
-        let Verdict::CheckFailed { cycle, violation } = verdict else { return None };
-        let (actual, expected, since) = violation.values()?;
-        let check = &violation.check;
-        let of_rtl = |record: &Record| block.transfers(&record.inputs, &record.actual);
-        let channels = records.first().map_or_else(Vec::new, of_rtl);
-        let is_of = |channel: &String| {
-            check.strip_prefix(channel.as_str()).is_some_and(|rest| rest.starts_with('-'))
-        };
-        let channels = channels.into_iter().map(|transfer| transfer.channel).filter(is_of);
-        let port = channels.max_by_key(String::len).unwrap_or_else(|| check.clone());
-        let (expected, actual) = (in_words(expected), in_words(actual));
-        let difference = Difference { port, field: None, expected, actual };
-        Some(Self { difference, since, cycle: *cycle })
+/// The pins of the subject of a failed check: those of a channel, of the channel of a port, or a
+/// port and its handshake.
+fn pins_of(block: &dyn ExplainBlock, outcome: &Outcome, record: &Record) -> Vec<&'static Port> {
+    let Some(Violation { subject, .. }) = outcome.verdict.violation() else { return Vec::new() };
+    let info = block.info();
+    let channels = block.transfers(&record.inputs, &record.actual);
+    let named = channels.iter().find(|channel| channel.channel == *subject);
+    let of_port = || channels.iter().find(|channel| channel.pins.contains(&subject.as_str()));
+    match (named.or_else(of_port), ports(info).find(|port| port.name == subject)) {
+        (Some(channel), _) => {
+            let port = |pin: &&str| ports(info).find(|port| port.name == *pin);
+            channel.pins.iter().filter_map(port).collect()
+        }
+        (None, Some(port)) => with_handshake(info, port),
+        (None, None) => Vec::new(),
     }
+}
 
-    fn of_mismatch(verdict: &Verdict) -> Option<Self> {
-        let Mismatch { cycle, port, expected, actual, .. } = verdict.mismatch()?.clone();
-        let difference = Difference { port, field: None, expected, actual };
-        Some(Self { difference, since: None, cycle })
+/// The pins that have a wrong value in the cycle of a failed check. Of a wrong item that is the
+/// payload, if it is wider than a handshake.
+pub fn wrong_pins<B: Explain>(outcome: &Outcome, record: &Record) -> Vec<String> {
+    let mut pins = pins_of(&BlockEngine::<B>::NEW, outcome, record);
+    let item =
+        outcome.verdict.violation().and_then(|it| it.actual.as_ref().zip(it.expected.as_ref()));
+    if item.is_some() && pins.iter().any(|port| port.width > 1) {
+        pins.retain(|port| port.width > 1);
     }
+    pins.iter().map(|port| port.name.to_owned()).collect()
 }
 
 /// The environment of a block whose environment follows the RTL, at the beginning of a cycle.
@@ -249,12 +260,12 @@ fn environment_of_rtl<'a, B: Explain>(
 }
 
 /// The ports that differ in the decisive cycle, each after the handshake of its channel, then the
-/// channels, each with its pins, and the other ports.
+/// channels, each with its pins, and the other ports. `pins`, whose check failed, come first.
 fn signals(
     block: &dyn ExplainBlock,
     outcome: &Outcome,
     records: &[Record],
-    checked: Option<&Checked>,
+    pins: &[String],
 ) -> Vec<Signal> {
     if !outcome.verdict.is_failure() {
         return Vec::new();
@@ -269,9 +280,18 @@ fn signals(
     };
     let of_rtl = |record: &Record| block.transfers(&record.inputs, &record.actual);
     let cycles: Vec<Vec<Transfer>> = records.iter().map(of_rtl).collect();
-    for (place, channel) in cycles.first().into_iter().flatten().enumerate() {
+    let mut channels: Vec<_> = cycles.first().into_iter().flatten().enumerate().collect();
+    channels.sort_by_key(|(_, channel)| channel.pins != pins);
+    if channels.first().is_none_or(|(_, channel)| channel.pins != pins) {
+        let pins = pins.iter().filter_map(|pin| ports(info).find(|port| port.name == *pin));
+        pins.for_each(|port| add(&mut all, port));
+    }
+    let decisive = outcome.verdict.cycle();
+    let violation = outcome.verdict.violation();
+    for (place, channel) in channels {
         let items: Vec<&Transfer> = cycles.iter().filter_map(|cycle| cycle.get(place)).collect();
-        let checked = checked.filter(|checked| checked.difference.port == channel.channel);
+        let checked = violation.filter(|violation| violation.subject == channel.channel);
+        let due = checked.and_then(|it| Some((it.expected.as_ref()?, it.since.or(decisive)?)));
         let words = |transfer: &&Transfer| match transfer.item.as_deref() {
             // A channel without payload.
             Some("") => "-".to_owned(),
@@ -280,27 +300,24 @@ fn signals(
         all.push(Signal {
             port: channel.channel.clone(),
             width: 0,
-            kind: SignalKind::Channel {
-                taken: items.iter().map(|item| item.is_taken).collect(),
-                wrong: checked.and_then(|checked| {
-                    records.iter().position(|record| record.cycle == checked.cycle)
-                }),
-            },
-            values: checked.map_or_else(Vec::new, |checked| {
-                let due = checked.since.unwrap_or(checked.cycle)..=checked.cycle;
-                let expected = |record: &Record| match due.contains(&record.cycle) {
-                    true => checked.difference.expected.clone(),
-                    false => String::new(),
-                };
-                records.iter().map(expected).collect()
+            kind: SignalKind::Channel { taken: items.iter().map(|item| item.is_taken).collect() },
+            values: due.map_or_else(Vec::new, |(expected, since)| {
+                let due = |record: &Record| record.cycle >= since && Some(record.cycle) <= decisive;
+                let value = |due| if due { in_words(expected) } else { String::new() };
+                records.iter().map(|record| value(due(record))).collect()
             }),
             actual: Some(items.iter().map(words).collect()),
+            wrong: None,
         });
         let pins = channel.pins.iter().filter_map(|pin| ports(info).find(|port| port.name == *pin));
         pins.for_each(|port| add(&mut all, port));
     }
     if ports(info).count() <= MOST_PORTS {
         ports(info).for_each(|port| add(&mut all, port));
+    }
+    let subject = violation.map(|violation| &violation.subject);
+    if let Some(signal) = all.iter_mut().find(|signal| Some(&signal.port) == subject) {
+        signal.wrong = records.iter().position(|record| Some(record.cycle) == decisive);
     }
     all
 }
@@ -319,27 +336,27 @@ fn signal_of(info: &BlockInfo, port: &'static Port, records: &[Record]) -> Signa
     } else {
         (SignalKind::Input, values(|record| &record.inputs), None)
     };
-    Signal { port: port.name.to_owned(), width: port.width, kind, values, actual }
+    Signal { port: port.name.to_owned(), width: port.width, kind, values, actual, wrong: None }
+}
+
+/// A port after the handshake of its channel.
+fn with_handshake(info: &BlockInfo, port: &'static Port) -> Vec<&'static Port> {
+    let mut channels = ports(info).filter_map(|port| info.naming.channel(port.name));
+    let channel = channels.find(|channel| info.naming.is_of(port.name, channel));
+    let is_handshake = |other: &&Port| {
+        channel.is_some_and(|channel| {
+            info.naming.channel(other.name) == Some(channel)
+                || info.naming.is_ready_of(other.name, channel)
+        })
+    };
+    ports(info).filter(is_handshake).chain((!is_handshake(&port)).then_some(port)).collect()
 }
 
 /// The ports that differ in the decisive cycle, each after the handshake of its channel.
 fn differing_signals(info: &BlockInfo, here: &Record, records: &[Record]) -> Vec<Signal> {
-    let mut chosen: Vec<&'static Port> = Vec::new();
-    let naming = &info.naming;
-    let channels: Vec<&str> = ports(info).filter_map(|port| naming.channel(port.name)).collect();
-    for port in differing(info, here).take(MOST_DIFFERING) {
-        let of = |channel: &&&str| naming.is_of(port.name, channel);
-        if let Some(channel) = channels.iter().find(of) {
-            let is_handshake = |other: &&Port| {
-                naming.channel(other.name) == Some(channel)
-                    || naming.is_ready_of(other.name, channel)
-            };
-            chosen.extend(ports(info).filter(is_handshake));
-        }
-        chosen.push(port);
-    }
     let mut signals: Vec<Signal> = Vec::new();
-    for port in chosen {
+    let chosen = differing(info, here).take(MOST_DIFFERING);
+    for port in chosen.flat_map(|port| with_handshake(info, port)) {
         if signals.iter().any(|signal| signal.port == port.name) {
             continue;
         }
@@ -359,6 +376,7 @@ fn differing_signals(info: &BlockInfo, here: &Record, records: &[Record]) -> Vec
                 kind: SignalKind::Output,
                 values: values(|record| &record.expected),
                 actual: Some(values(|record| &record.actual)),
+                wrong: None,
             });
         }
         signals.push(signal_of(info, port, records));
@@ -410,9 +428,9 @@ fn sentence(outcome: &Outcome, first: Option<&Difference>) -> String {
     )
 }
 
-fn rule(info: &BlockInfo, name: &str) -> String {
+fn rule(info: &BlockInfo, name: &str) -> (String, String) {
     let meaning = info.rules.iter().find(|rule| rule.name == name).map_or("", |rule| rule.meaning);
-    format!("{name}: {meaning}")
+    (name.to_owned(), meaning.to_owned())
 }
 
 fn rtl_step(

@@ -141,6 +141,7 @@ pub fn driven<B: Block>(recording: &Recording<'_, B>, before_reset: BeforeReset)
         inputs: bytes(recording.inputs()),
         outputs: bytes(recording.expected()),
         open: recording.open().map(bytes),
+        wrong: Vec::new(),
         before_reset,
         ends: recording.outcome().verdict.clone(),
     }

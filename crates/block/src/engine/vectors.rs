@@ -307,12 +307,14 @@ impl<B: Explain> RunVector for TypedVector<B> {
         let outcome = replay::replay(stimulus, &profile, &kind, on.watch)?;
         let whole = [u64::MAX, 0];
         let records = replay::record(stimulus, &profile, &observed, &outcome, whole, on.watch)?;
+        let wrong = records.first().map(|record| super::explain::wrong_pins::<B>(&outcome, record));
         let pins = |record: Record| (record.inputs, record.expected);
         let (inputs, outputs) = records.into_iter().map(pins).unzip();
         Ok(DrivenPins {
             inputs,
             outputs,
             open: None,
+            wrong: wrong.unwrap_or_default(),
             before_reset: stimulus.before_reset,
             ends: outcome.verdict,
         })

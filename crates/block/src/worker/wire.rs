@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_verdict_arrives_as_it_was_sent() {
-        let violation = Violation { check: "order".to_owned(), message: "late".to_owned() };
+        let violation = Violation::new("order", "late");
         let verdicts = [
             Verdict::Match,
             Verdict::Mismatch(Mismatch {

@@ -1,6 +1,5 @@
 //! Viewers of waves, and the files that select signals and set the cursor.
 
-use super::cycle;
 use clap::ValueEnum;
 use cosim_base::error::Error;
 use cosim_harness::harness::{BlockInfo, Mismatch, Verdict};
@@ -102,7 +101,7 @@ impl WaveView<'_> {
 
     /// The times of the failing cycle, and of the first shown one.
     fn times(&self) -> Option<(u64, u64)> {
-        let cycle = cycle(self.verdict)?;
+        let cycle = self.verdict.cycle()?;
         Some((cycle * TIMES, cycle.saturating_sub(BEFORE) * TIMES))
     }
 

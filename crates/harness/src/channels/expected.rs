@@ -21,7 +21,7 @@ pub fn transaction_checks(channel: &str) -> Vec<String> {
 
 #[cold]
 pub(super) fn broken(channel: &str, rule: &str, message: fmt::Arguments<'_>) -> Violation {
-    Violation::new(&format!("{channel}-{rule}"), message)
+    Violation::new(&format!("{channel}-{rule}"), message).with_subject(channel)
 }
 
 /// Expected transactions of a channel, in order.
@@ -66,16 +66,17 @@ impl<T: PartialEq + Debug> InOrder<T> {
                 self.compared += 1;
                 Ok(())
             }
-            Some((since, expected)) => Err(broken(
-                self.channel,
-                "differs",
-                format_args!("{actual:x?}, expected {expected:x?} since cycle {since}"),
-            )),
-            None => Err(broken(
-                self.channel,
-                "unexpected",
-                format_args!("{actual:x?}, but none is expected"),
-            )),
+            Some((since, expected)) => {
+                let message =
+                    format_args!("{actual:x?}, expected {expected:x?} since cycle {since}");
+                let violation = self.expecting("differs", (since, &expected), message);
+                Err(Violation { actual: Some(format!("{actual:x?}")), ..violation })
+            }
+            None => {
+                let message = format_args!("{actual:x?}, but none is expected");
+                let violation = broken(self.channel, "unexpected", message);
+                Err(Violation { actual: Some(format!("{actual:x?}")), ..violation })
+            }
         }
     }
 
@@ -95,7 +96,18 @@ impl<T: PartialEq + Debug> InOrder<T> {
         let message = format_args!(
             "{expected:x?} is expected since cycle {since}, for more than {latency} cycles"
         );
-        Err(broken(self.channel, "late", message))
+        Err(self.expecting("late", (*since, expected), message))
+    }
+
+    #[cold]
+    fn expecting(
+        &self,
+        rule: &str,
+        (since, expected): (u64, &T),
+        message: fmt::Arguments<'_>,
+    ) -> Violation {
+        let expected = Some(format!("{expected:x?}"));
+        Violation { expected, since: Some(since), ..broken(self.channel, rule, message) }
     }
 
     /// Forgets the expected transactions, as a reset does. Returns their number.
@@ -126,7 +138,7 @@ impl<T: PartialEq + Debug> InOrder<T> {
             "{} transactions, the first {expected:x?}, expected since cycle {since}",
             self.expected.len()
         );
-        Err(broken(self.channel, "missing", message))
+        Err(self.expecting("missing", (*since, expected), message))
     }
 }
 
@@ -215,7 +227,10 @@ mod tests {
         out.expect(1);
         out.expect(2);
         assert_eq!(check(out.check(&1)), None);
-        assert_eq!(check(out.check(&1)).as_deref(), Some("out-differs"));
+        let wrong = out.check(&1).unwrap_err();
+        let facts = (&*wrong.check, &*wrong.subject, wrong.actual, wrong.expected, wrong.since);
+        let [actual, expected] = [1, 2].map(|value| Some(value.to_string()));
+        assert_eq!(facts, ("out-differs", "out", actual, expected, Some(0)));
         out.expect(3);
         assert_eq!([check(out.clock()), check(out.clock())], [None, None]);
         assert_eq!(check(out.clock()).as_deref(), Some("out-late"));

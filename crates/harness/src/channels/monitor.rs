@@ -46,19 +46,14 @@ impl Protocol {
         let all = [valid_held, item_held, quiet_in_reset, quiet_after_reset];
         all.into_iter().flatten().map(|rule| format!("{prefix}{rule}")).collect()
     }
-
-    #[cold]
-    fn broken(&self, rule: &str, message: fmt::Arguments<'_>) -> Violation {
-        Violation::new(&format!("{}{rule}", self.prefix), message)
-    }
 }
 
 /// Watches a channel with valid and ready. `T` is the payload.
 #[derive(Debug, Clone)]
 pub struct Monitor<T> {
     protocol: Protocol,
-    /// The name of the valid, for messages.
-    valid: PinName,
+    /// The valid, if it is known.
+    valid: Option<PinName>,
     /// The item that was on offer in the cycle before and was not taken.
     waiting: Option<T>,
     was_reset: bool,
@@ -68,12 +63,25 @@ pub struct Monitor<T> {
 impl<T: Copy + PartialEq + Debug> Monitor<T> {
     /// A monitor of an idle channel.
     pub fn new(protocol: Protocol) -> Self {
-        Self::of_port(protocol, "valid".into())
+        Self { protocol, valid: None, waiting: None, was_reset: false, taken: 0 }
     }
 
-    /// A monitor whose messages begin with the name of the valid.
+    /// A monitor whose violations are of a valid.
     pub fn of_port(protocol: Protocol, valid: PinName) -> Self {
-        Self { protocol, valid, waiting: None, was_reset: false, taken: 0 }
+        Self { valid: Some(valid), ..Self::new(protocol) }
+    }
+
+    /// A violation of the valid, or of the channel if the valid is not known.
+    #[cold]
+    fn broken(&self, rule: &str, message: fmt::Arguments<'_>) -> Violation {
+        let prefix = self.protocol.prefix;
+        let check = format!("{prefix}{rule}");
+        match self.valid {
+            Some(valid) => {
+                Violation::new(&check, format_args!("{valid}{message}")).with_subject(valid)
+            }
+            None => Violation::new(&check, format_args!("valid{message}")).with_subject(prefix),
+        }
     }
 
     /// Watches a cycle: the item on offer, if valid is high, and ready. Returns the item if it was
@@ -89,14 +97,13 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
         ready: bool,
     ) -> Result<Option<T>, Violation> {
         let Protocol { valid_held, item_held, quiet_in_reset, .. } = self.protocol;
-        let (valid, was_reset) = (self.valid, std::mem::replace(&mut self.was_reset, in_reset));
+        let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         let (check, when) = match in_reset {
             true => (quiet_in_reset.filter(|_| was_reset), "in"),
             false => (self.protocol.quiet_after_reset.filter(|_| was_reset), "right after"),
         };
         if let (Some(item), Some(check)) = (offer, check) {
-            let message = format_args!("{valid} is high {when} reset, with {item:x?}");
-            return Err(self.protocol.broken(check, message));
+            return Err(self.broken(check, format_args!(" is high {when} reset, with {item:x?}")));
         }
         if in_reset {
             self.waiting = None;
@@ -105,13 +112,14 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
         if let Some(waiting) = self.waiting {
             match (offer, valid_held, item_held) {
                 (None, Some(check), _) => {
-                    let message = format_args!("{valid} falls before {waiting:x?} is taken");
-                    return Err(self.protocol.broken(check, message));
+                    let message = format_args!(" falls before {waiting:x?} is taken");
+                    return Err(self.broken(check, message));
                 }
                 (Some(item), _, Some(check)) if item != waiting => {
                     let message =
-                        format_args!("{valid}: {waiting:x?} becomes {item:x?} before it is taken");
-                    return Err(self.protocol.broken(check, message));
+                        format_args!(": {waiting:x?} becomes {item:x?} before it is taken");
+                    let [actual, expected] = [item, waiting].map(|it| Some(format!("{it:x?}")));
+                    return Err(Violation { actual, expected, ..self.broken(check, message) });
                 }
                 _ => {}
             }

@@ -74,7 +74,7 @@ pub struct SideFailure {
 
 impl fmt::Display for SideFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cycle, violation: Violation { check, message } } = self;
+        let Self { cycle, violation: Violation { check, message, .. } } = self;
         write!(f, "check {check}, cycle {cycle}: {message}")
     }
 }

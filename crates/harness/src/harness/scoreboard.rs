@@ -99,29 +99,53 @@ impl Total {
 pub struct Violation {
     /// The check's name.
     pub check: String,
-    /// The expected and the observed value.
+    /// The port or the channel that is wrong; the name of the check if it is not of a single one.
+    pub subject: String,
+    /// The value or the item that was observed, if the check is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// The value or the item that was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// The cycle since which it was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
+    /// What is wrong, in words.
     pub message: String,
 }
 
 impl Violation {
-    /// A violation of `check`. Cold and never inlined, because formatting code would keep the
-    /// compiler from inlining the hot callers.
+    /// A violation of `check`. Its subject is the port or channel of this name, if there is one.
+    /// Cold and never inlined, because formatting code would keep the compiler from inlining the
+    /// hot callers.
     #[cold]
     #[inline(never)]
     pub fn new(check: &str, message: impl fmt::Display) -> Self {
-        Self { check: check.to_owned(), message: message.to_string() }
+        let (check, message) = (check.to_owned(), message.to_string());
+        let (actual, expected, since) = (None, None, None);
+        Self { subject: check.clone(), check, actual, expected, since, message }
     }
 
-    /// The observed and the expected value, and the cycle since which it is expected, if the
-    /// message ends with `, expected VALUE` or `, expected VALUE since cycle N`.
-    pub fn values(&self) -> Option<(&str, &str, Option<u64>)> {
-        let (actual, expected) = self.message.rsplit_once(", expected ")?;
-        let since = expected.rsplit_once(" since cycle ");
-        let since = since.and_then(|(expected, cycle)| Some((expected, cycle.parse().ok()?)));
-        Some(match since {
-            Some((expected, cycle)) => (actual, expected, Some(cycle)),
-            None => (actual, expected, None),
-        })
+    /// A violation of `check` by a value. Reports show both values side by side.
+    ///
+    /// ```
+    /// use cosim_harness::harness::Violation;
+    ///
+    /// let violation = Violation::differs("irq", 0, 1);
+    /// assert_eq!(violation.message, "0, expected 1");
+    /// ```
+    #[cold]
+    #[inline(never)]
+    pub fn differs(check: &str, actual: impl fmt::Display, expected: impl fmt::Display) -> Self {
+        let (actual, expected) = (actual.to_string(), expected.to_string());
+        let message = format_args!("{actual}, expected {expected}").to_string();
+        Self { actual: Some(actual), expected: Some(expected), ..Self::new(check, message) }
+    }
+
+    /// The same violation, of a port or of a channel.
+    #[must_use]
+    pub fn with_subject(self, subject: impl fmt::Display) -> Self {
+        Self { subject: subject.to_string(), ..self }
     }
 }
 
@@ -168,6 +192,7 @@ pub fn in_reset<O: Pins>(check: &str, outputs: &O, expected: &O) -> Result<(), V
 
 #[cold]
 fn wrong_in_reset(check: &str, port: &Port, outputs: &[u8], expected: &[u8]) -> Violation {
-    let (value, expected) = (port.show(outputs), port.show(expected));
-    Violation::new(check, format_args!("{} is {value} in reset, expected {expected}", port.name))
+    let violation = Violation::differs(check, port.show(outputs), port.show(expected));
+    let message = format!("{} is {} in reset", port.name, violation.message);
+    Violation { message, ..violation.with_subject(port.name) }
 }

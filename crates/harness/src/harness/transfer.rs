@@ -94,17 +94,4 @@ mod tests {
             assert_eq!(in_words(debug), words, "{debug}");
         }
     }
-
-    #[test]
-    fn a_violation_has_the_values_that_its_message_ends_with() {
-        let values = |message: &str| {
-            let violation = crate::harness::Violation::new("pop-differs", message);
-            let found = violation.values();
-            found.map(|(actual, expected, since)| (actual.to_owned(), expected.to_owned(), since))
-        };
-        let both = |since| Some(("a, b".to_owned(), "c".to_owned(), since));
-        assert_eq!(values("a, b, expected c since cycle 7"), both(Some(7)));
-        assert_eq!(values("a, b, expected c"), both(None));
-        assert_eq!(values("nothing is on offer"), None);
-    }
 }

@@ -391,15 +391,15 @@ impl Failures {
         self.worker.judge(&self.subject(&vector, profile))?.done()
     }
 
-    /// The suspicious lines of the RTL. A design that is not understood has none.
+    /// The suspicious lines of the RTL.
     fn suspects(&self, text: &str, profile: &Profile, notes: &mut Vec<String>) -> Vec<Suspect> {
         let find = || {
             self.check_interrupted()?;
             let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
-            suspicious_lines(self.block, &vector, profile, &self.rtl)
+            suspicious_lines(&self.worker, &self.subject(&vector, profile))
         };
         match find() {
-            Ok(located) => located.unwrap_or_default(),
+            Ok(located) => located,
             Err(error) => {
                 notes.push(format!("no suspicious lines: {error}"));
                 Vec::new()

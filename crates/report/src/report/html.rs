@@ -87,7 +87,6 @@ struct Failure<'a> {
     verdict: String,
     blame: BlameBadge,
     differences: Vec<FieldRow>,
-    decoded: Vec<FieldRow>,
     in_flight: Vec<String>,
     /// Numbers of the vector that do not matter.
     any: Vec<String>,
@@ -305,15 +304,10 @@ fn failure<'a>(
     let waves = explanation.as_ref().and_then(waves::of);
     let inspected = explanation.as_ref().filter(|_| is_inspected);
     let inspected = inspected.and_then(|it| inspector::waves(folder, group, it));
-    let decoded = explanation
-        .as_ref()
-        .map_or_else(Vec::new, |explanation| fields::decoded(explanation, block));
     let rules = explanation.iter().flat_map(|explanation| &explanation.golden);
-    let rules = rules.flat_map(|step| &step.rules).filter_map(|rule| rule.split_once(": "));
-    let rules = rules.map(|(name, _)| name).filter(|name| {
-        specification.is_some_and(|specification| specification.rules.contains(name))
-    });
-    let rules = rules.map(str::to_owned).collect();
+    let rules = rules.flat_map(|step| &step.rules).map(|(name, _)| name.clone());
+    let rules = rules.filter(|name| specification.is_some_and(|it| it.rules.contains(&**name)));
+    let rules = rules.collect();
     let (differences, in_flight, any): (Vec<Difference>, Vec<String>, Vec<String>) = explanation
         .map_or_else(Default::default, |explanation| {
             (explanation.differences, explanation.in_flight, explanation.any)
@@ -328,7 +322,6 @@ fn failure<'a>(
         verdict: group.first.verdict.to_string(),
         blame: BlameBadge::of(group.first.judgement.as_ref()),
         differences: fields::different(&differences, block),
-        decoded,
         in_flight,
         any,
         waves,

@@ -5,8 +5,9 @@
 //! large stays in the files of the run.
 
 use super::page::Json;
-use cosim_block::explanation::Explanation;
+use cosim_block::explanation::{self, CycleLine, Explanation, SignalKind};
 use cosim_formats::run::{Group, RtlCopy};
+use cosim_harness::harness::Violation;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
@@ -32,14 +33,19 @@ const TEXTS: [&str; 2] = ["state", "rule"];
 
 /// The waves of a failure.
 #[derive(Debug, Serialize)]
-struct Waves {
+struct Waves<'a> {
     /// The first cycle.
     first: u64,
     cycles: u64,
     /// The cycle of the failure.
     at: u64,
-    /// The outputs that differ.
+    /// The outputs that differ from those of the golden model.
     differ: Vec<String>,
+    /// The pins of the port or channel whose check failed, and the signal that is wrong in `at`.
+    pins: &'a [String],
+    wrong: Option<String>,
+    /// The outputs whose drivers are of interest, the first one most.
+    outputs: Vec<String>,
     /// Suspicious lines: file and line.
     suspects: Vec<(String, u32)>,
     signals: Vec<Signal>,
@@ -48,7 +54,7 @@ struct Waves {
 /// A signal.
 #[derive(Debug, Serialize)]
 struct Signal {
-    /// `dut`, or `dut.INSTANCE`, or `golden`.
+    /// `dut`, or `dut.INSTANCE`, or `golden`, or `items`.
     scope: String,
     name: String,
     /// Its bits; 0 of a text.
@@ -65,24 +71,66 @@ pub fn waves(folder: &Path, group: &Group, explanation: &Explanation) -> Option<
     if bytes.len() as u64 > LARGEST_FILE {
         return None;
     }
-    let (first, cycles, signals) = read(bytes)?;
-    let at =
-        explanation.cycles.iter().find(|line| !line.differing.is_empty()).map(|line| line.cycle);
+    let (first, cycles, mut signals) = read(bytes)?;
+    // A block whose outputs are all transactions has no golden model with a state.
+    let has = |text: &str| match text {
+        "state" => explanation.cycles.iter().any(|line| !line.golden.is_empty()),
+        _ => explanation.cycles.iter().any(|line| !line.rules.is_empty()),
+    };
+    signals.retain(|it| it.scope != "golden" || it.width > 0 || has(&it.name));
+    signals.extend(items(explanation, first));
+    let failed = group.first.verdict.violation();
     let mut differ: Vec<String> =
         explanation.differences.iter().map(|difference| difference.port.clone()).collect();
     differ.dedup();
+    differ.retain(|_| failed.is_none());
+    let mut outputs: Vec<String> = differ.iter().chain(&explanation.pins).cloned().collect();
+    let inputs = explanation.signals.iter().filter(|it| it.kind == SignalKind::Input);
+    let inputs: Vec<&String> = inputs.map(|input| &input.port).collect();
+    outputs.retain(|pin| !inputs.contains(&pin));
+    // The payload is behind the handshake.
+    if let Some(Violation { actual: Some(_), expected: Some(_), .. }) = failed {
+        outputs.reverse();
+    }
     let suspects = group.suspects.iter().map(|suspect| (suspect.file.clone(), suspect.line));
     let waves = Waves {
         first,
         cycles,
-        at: at.unwrap_or(first + cycles.saturating_sub(1)),
+        at: explanation.cycle.unwrap_or(first + cycles.saturating_sub(1)),
         differ,
+        pins: &explanation.pins,
+        wrong: failed.map(|violation| violation.subject.clone()),
+        outputs,
         suspects: suspects.collect(),
         signals,
     };
     let size: usize =
         waves.signals.iter().flat_map(|it| &it.changes).map(|it| it.1.len() + 8).sum();
     (size <= LARGEST_WAVES).then(|| Json::of(&waves))
+}
+
+/// The items of the channel whose check failed: those that the scoreboard expects, and those that
+/// came.
+fn items(explanation: &Explanation, first: u64) -> Vec<Signal> {
+    let is_of = |one: &&explanation::Signal| one.wrong.is_some() || !one.values.is_empty();
+    let channels = explanation.signals.iter().filter(|one| one.width == 0).filter(is_of);
+    let sides = channels.flat_map(|one| {
+        let came = one.actual.iter().map(|actual| (one.port.clone(), actual));
+        [(format!("{}, expected", one.port), &one.values)].into_iter().chain(came)
+    });
+    let signal = |(name, values): (String, &Vec<String>)| {
+        let cycles = explanation.cycles.iter().zip(values);
+        let change = |(line, value): (&CycleLine, &String)| {
+            Some((line.cycle.checked_sub(first)?, value.clone()))
+        };
+        Signal {
+            scope: "items".to_owned(),
+            name,
+            width: 0,
+            changes: cycles.filter_map(change).collect(),
+        }
+    };
+    sides.map(signal).filter(|signal| !signal.changes.is_empty()).collect()
 }
 
 /// What a file of waves has. A model wrote it, so it may hold anything, and the reader may panic.
