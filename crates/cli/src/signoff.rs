@@ -1,13 +1,14 @@
 //! `cosim signoff`: what shows each rule of a block's specification.
 
 use super::options::{Format, Formatting, check_output, heading, path};
-use super::{counted, print_json, print_text};
+use super::{counted, next_line, print_json, print_text, written};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
 use cosim_base::text;
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
+use cosim_report::paths::word;
 use cosim_report::report::{RuleEvidence, SignOff, Sources};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -81,9 +82,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             if gaps.len() > RULES_SHOWN {
                 let _ = writeln!(printed, "  and {} more rules", gaps.len() - RULES_SHOWN);
             }
-            for file in [out, csv].into_iter().flatten() {
+            for (column, source) in &sign_off.missing {
+                let _ = writeln!(printed, "  not analysed: {column}; add {source}");
+            }
+            if let Some(file) = csv {
                 let _ = writeln!(printed, "  wrote {}", text::path(file));
             }
+            printed += &match out {
+                Some(file) => written(file, &["open", &word(file)]),
+                None => {
+                    let folders: Vec<String> = folders.iter().map(|folder| word(folder)).collect();
+                    let folders = folders.iter().map(String::as_str);
+                    let out = ["--out", "signoff.html"];
+                    let words = std::iter::once("signoff").chain(folders).chain(out);
+                    next_line(&words.collect::<Vec<_>>())
+                }
+            };
             print_text(&printed)?;
         }
     }

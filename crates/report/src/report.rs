@@ -156,7 +156,7 @@ pub(crate) fn covered_bins(run: &Path) -> Result<Option<(u64, u64)>, Error> {
 /// # Errors
 /// As [`regenerate`].
 pub fn write_history(path: &Path, history: &History, block: Option<&str>) -> Result<(), Error> {
-    let (runs, failures) = (history.runs(block), history.failures(block));
+    let (runs, failures) = (history.runs(block), history.causes(block));
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = absolute(parent.unwrap_or(Path::new(".")));
     write_whole(path, trends::page(&runs, &failures, &folder)?.as_bytes(), Sync::Lazy)

@@ -38,6 +38,31 @@ document.addEventListener("click", (event) => {
 });
 all("button.copy").forEach((button) => { button.hidden = false; });
 
+// On a narrow screen a row is a line; a tap shows all of it.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("a, button")) event.target.closest("tbody tr")?.classList.toggle("whole");
+});
+
+// A suspicious line leads to its place in the source beside the waves.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-line]");
+  const inspect = link && document.querySelector(link.hash);
+  if (!inspect) return;
+  event.preventDefault();
+  inspect.open = true;
+  const show = () => {
+    const file = inspect.querySelector(".source") && inspect.querySelectorAll("select")[0];
+    const option = file && [...file.options].find(({ value }) => value.split("/").pop() === link.dataset.file.split("/").pop());
+    if (!option) return;
+    file.value = option.value;
+    file.dispatchEvent(new Event("change"));
+    const line = inspect.querySelectorAll(".source .rtl > span")[link.dataset.line - 1];
+    inspect.querySelector(".source").scrollTop = line.offsetTop - 100;
+  };
+  // A folded part is made when it opens.
+  requestAnimationFrame(() => requestAnimationFrame(() => { show(); inspect.querySelector(".source, .inspector").scrollIntoView({ block: "center" }); }));
+});
+
 // The header does not cover the target of a link.
 const top_ = document.querySelector(".top");
 new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${top_.offsetHeight + 8}px`)).observe(top_);
@@ -181,8 +206,6 @@ class List {
     const first = this.page * this.data.size;
     const shown = found.slice(first, first + this.data.size);
     this.data.show(this.body, shown);
-    // On a narrow screen a row is a card, in which each cell has its heading.
-    for (const row of this.body.rows) [...row.cells].forEach((cell, place) => { cell.dataset.label = this.data.columns[place]?.title ?? ""; });
     this.count.textContent = `${found.length} of ${this.data.rows.length}`;
     this.pages.hidden = found.length <= this.data.size;
     this.previous.disabled = this.page === 0;
@@ -362,7 +385,6 @@ function made(root) {
   return lists.get(root);
 }
 for (const root of all(".list")) {
-  root.querySelector("table").classList.add("cards");
   const make = () => made(root);
   const closed = root.closest("details:not([open])");
   if (closed) closed.addEventListener("toggle", make, { once: true }); else make();
