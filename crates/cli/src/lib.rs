@@ -100,6 +100,7 @@ enum Command {
     /// Run a regression: random cases through RTL and golden model.
     Run(Box<run::Arguments>),
     /// Replay vectors.
+    #[command(aliases = ["rerun", "reproduce"])]
     Replay(replay::Arguments),
     /// Shrink a vector to the smallest one with the same failure.
     Shrink(shrink::Arguments),

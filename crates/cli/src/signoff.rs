@@ -1,5 +1,6 @@
 //! `cosim signoff`: what shows each rule of a block's specification.
 
+use super::failure::latest;
 use super::options::{Format, Formatting, check_output, heading, path};
 use super::{counted, next_line, print_json, print_text, written};
 use clap::Args;
@@ -20,8 +21,9 @@ const RULES_SHOWN: usize = 20;
 /// The results.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directories, and results of `mutate` and `prove`, of one block and RTL.
-    #[arg(value_name = "DIR", value_parser = path, required = true)]
+    /// Run directories, and results of `mutate` and `prove`, of one block and RTL [default: the
+    /// latest run].
+    #[arg(value_name = "DIR", value_parser = path)]
     folders: Vec<PathBuf>,
     /// Count the vectors in DIR that name a rule; may be repeated.
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::WHAT)]
@@ -49,6 +51,7 @@ impl Arguments {
 /// Collects the matrix. Exit code 1 if a run failed, or if no case uses a rule.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, vectors, bugs, out, csv, formatting } = arguments;
+    let folders = if folders.is_empty() { &vec![latest()] } else { folders };
     for file in [out, csv].into_iter().flatten() {
         check_output(file)?;
     }
