@@ -103,7 +103,12 @@ fn bad_arguments_exit_2_and_name_the_argument() {
         ("E0109", "no property contains `nope`", "prove --block qp --property nope"),
         ("E0201", "runs/latest", "signoff"),
         ("E0207", "is not a vector", "explain mine/file"),
-        ("E0109", "", "explain 9"),
+        ("E0218", "", "explain 9"),
+        ("E0218", "", "explain 1 --run mine"),
+        ("E0201", "", "explain 1 --run mine/file"),
+        ("E0101", "did you mean `cosim run`?", "rn"),
+        ("E0101", "--threads", "run --jobs none"),
+        ("E0101", "--threads", "run -j none"),
         ("E0301", "`built-in`", "diff a b"),
         ("E0101", "<NAME>", "new"),
     ];

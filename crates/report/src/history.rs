@@ -336,27 +336,27 @@ impl History {
         mains: &BTreeMap<(&str, &str), &str>,
     ) -> Vec<FailureHistory> {
         let runs: Vec<&Run> = self.of_block(block).map(|recorded| &recorded.run).collect();
-        let mut found: BTreeMap<(&str, &str), (u64, Vec<usize>)> = BTreeMap::new();
-        let mut members: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+        type Known<'a> = (u64, Vec<usize>, BTreeSet<&'a str>);
+        let mut found: BTreeMap<(&str, &str), Known<'_>> = BTreeMap::new();
         for (place, recorded) in self.of_block(block).enumerate() {
             for (signature, count) in &recorded.failures {
                 let own = (recorded.run.block.as_str(), signature.as_str());
                 let key = (own.0, mains.get(&own).copied().unwrap_or(signature));
-                let (cases, places) = found.entry(key).or_default();
+                let (cases, places, of) = found.entry(key).or_default();
                 *cases = cases.saturating_add(*count);
                 places.push(place);
-                members.entry(key).or_default().insert(signature);
+                of.insert(signature);
             }
         }
         // A run that has several signatures of a cause counts once.
-        found.values_mut().for_each(|(_, places)| places.dedup());
+        found.values_mut().for_each(|(_, places, _)| places.dedup());
         let at = |place: usize| (runs[place].ended.clone(), runs[place].rtl.clone());
         let mut failures: Vec<FailureHistory> = found
             .into_iter()
-            .map(|((block, signature), (cases, places))| FailureHistory {
+            .map(|((block, signature), (cases, places, of))| FailureHistory {
                 block: block.to_owned(),
                 signature: signature.to_owned(),
-                more: members[&(block, signature)].len() as u64 - 1,
+                more: of.len() as u64 - 1,
                 first: at(places[0]),
                 last: at(places[places.len() - 1]),
                 runs: places.len() as u64,

@@ -1,6 +1,6 @@
 //! Values of ports for reports: their fields, and the digits in which two values differ.
 
-use cosim_block::explanation::{Difference, Explanation, Signal};
+use cosim_block::explanation::Difference;
 use cosim_harness::harness::BlockInfo;
 use serde::Serialize;
 use verilated::Field;
@@ -22,9 +22,7 @@ pub struct FieldRow {
     /// The bits of the field.
     bits: String,
     expected: Vec<Part>,
-    /// The RTL's value of an output.
-    actual: Option<Vec<Part>>,
-    differs: bool,
+    actual: Vec<Part>,
 }
 
 /// The rows of `differences`, which are what differs in the decisive cycle.
@@ -34,48 +32,9 @@ pub fn different(differences: &[Difference], block: Option<&BlockInfo>) -> Vec<F
         field: one.field.clone(),
         bits: bits(block, &one.port, one.field.as_deref()),
         expected: parts(&one.expected, &one.actual),
-        actual: Some(parts(&one.actual, &one.expected)),
-        differs: true,
+        actual: parts(&one.actual, &one.expected),
     };
     differences.iter().map(row).collect()
-}
-
-/// Every field of the shown ports in the decisive cycle. Zero fields that do not differ are left
-/// out.
-pub fn decoded(explanation: &Explanation, block: Option<&BlockInfo>) -> Vec<FieldRow> {
-    let Some(block) = block else { return Vec::new() };
-    let decisive = explanation.cycles.iter().position(|line| !line.differing.is_empty());
-    let Some(cycle) = decisive else { return Vec::new() };
-    let mut rows = Vec::new();
-    for Signal { port, values, actual, .. } in &explanation.signals {
-        let Some(expected) = values.get(cycle) else { continue };
-        let actual = actual.as_ref().and_then(|actual| actual.get(cycle));
-        for (name, field) in block.fields.get(port.as_str()).copied().unwrap_or_default() {
-            let (Some(left), right) = (value(expected, *field), actual.map(|it| value(it, *field)))
-            else {
-                continue;
-            };
-            let right = right.flatten();
-            let differs = right.is_some_and(|right| right != left);
-            if left == 0 && !differs {
-                continue;
-            }
-            let text = |value: u64| match block.answers.meaning(name, value).ok().flatten() {
-                Some(meaning) => format!("{value:#x} ({meaning})"),
-                None => format!("{value:#x}"),
-            };
-            let (left, right) = (text(left), right.map(text));
-            rows.push(FieldRow {
-                port: port.clone(),
-                field: Some((*name).to_owned()),
-                bits: range(*field),
-                expected: parts(&left, right.as_ref().unwrap_or(&left)),
-                actual: right.as_ref().map(|right| parts(right, &left)),
-                differs,
-            });
-        }
-    }
-    rows
 }
 
 fn bits(block: Option<&BlockInfo>, port: &str, field: Option<&str>) -> String {
@@ -96,17 +55,6 @@ fn range(field: Field) -> String {
 /// The width and the digits of a Verilog literal like `24'h1f`.
 pub fn literal(text: &str) -> Option<(&str, &str)> {
     text.split_once("'h")
-}
-
-/// The value of a field of a literal; `None` if the literal has unknown bits.
-fn value(text: &str, field: Field) -> Option<u64> {
-    let (_, digits) = literal(text)?;
-    let digits: Vec<u32> =
-        digits.chars().rev().map(|digit| digit.to_digit(16)).collect::<Option<_>>()?;
-    let bit = |index: u32| {
-        u64::from(digits.get(index as usize / 4).copied().unwrap_or(0) >> (index % 4) & 1)
-    };
-    Some(field.range().rev().fold(0, |value, index| value << 1 | bit(index)))
 }
 
 /// Splits a value into what it has in common with another one and what differs. Numbers are
@@ -172,10 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_read_from_a_literal() {
-        assert_eq!(value("416'h0000abcd12", Field::new(15, 8)), Some(0xcd));
-        assert_eq!(value("416'h12", Field::new(40, 33)), Some(0));
-        assert_eq!(value("8'hx1", Field::new(3, 0)), None);
+    fn a_field_has_a_range() {
         assert_eq!(range(Field::new(15, 8)), "[15:8]");
         assert_eq!(range(Field::new(3, 3)), "[3]");
     }

@@ -31,8 +31,6 @@ use std::path::Path;
 const TEMPLATE: &str = include_str!("../../templates/report.html");
 /// Maximum number of failure groups with details.
 const GROUPS_SHOWN: usize = 40;
-/// The size of the throughput plot.
-const PLOT: (f64, f64) = (600.0, 90.0);
 
 /// The context of the template.
 #[derive(Serialize)]
@@ -45,7 +43,6 @@ struct Page<'a> {
     /// Whether sections behind the failures are folded.
     is_red: bool,
     timing: Option<Timing>,
-    plot: Option<String>,
     groups: Vec<Failure<'a>>,
     /// The files of the RTL, for the source beside waves.
     rtl: Option<Json>,
@@ -87,7 +84,6 @@ struct Failure<'a> {
     verdict: String,
     blame: BlameBadge,
     differences: Vec<FieldRow>,
-    decoded: Vec<FieldRow>,
     in_flight: Vec<String>,
     /// Numbers of the vector that do not matter.
     any: Vec<String>,
@@ -185,7 +181,7 @@ pub fn page(
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
     let more_groups = causes.len().saturating_sub(GROUPS_SHOWN);
     let worth = (results.verdict() == "PASS")
-        .then(|| worth::of(folder, results, trend, block, specification.as_ref()));
+        .then(|| worth::of(folder, results, block, specification.as_ref()));
     let is_inspected = groups.iter().any(|failure| failure.inspected.is_some());
     let page = Page {
         rtl: is_inspected.then(|| inspector::rtl(folder)).flatten(),
@@ -196,7 +192,6 @@ pub fn page(
         verdict: results.verdict(),
         reason: results.no_pass(),
         is_red: results.open_failures() > 0,
-        plot: timing.as_ref().and_then(|timing| plot(&timing.progress)),
         timing,
         more_groups,
         profiles: results.profiles.iter().map(profile).collect(),
@@ -305,9 +300,6 @@ fn failure<'a>(
     let waves = explanation.as_ref().and_then(waves::of);
     let inspected = explanation.as_ref().filter(|_| is_inspected);
     let inspected = inspected.and_then(|it| inspector::waves(folder, group, it));
-    let decoded = explanation
-        .as_ref()
-        .map_or_else(Vec::new, |explanation| fields::decoded(explanation, block));
     let rules = explanation.iter().flat_map(|explanation| &explanation.golden);
     let rules = rules.flat_map(|step| &step.rules).filter_map(|rule| rule.split_once(": "));
     let rules = rules.map(|(name, _)| name).filter(|name| {
@@ -328,7 +320,6 @@ fn failure<'a>(
         verdict: group.first.verdict.to_string(),
         blame: BlameBadge::of(group.first.judgement.as_ref()),
         differences: fields::different(&differences, block),
-        decoded,
         in_flight,
         any,
         waves,
@@ -375,32 +366,6 @@ fn rules<'a>(
             .collect(),
     };
     names.into_iter().map(rule).collect()
-}
-
-/// Cycles per second over time, as an SVG path.
-fn plot(progress: &[(f64, u64)]) -> Option<String> {
-    let speeds: Vec<(f64, f64)> = progress
-        .windows(2)
-        .map(|pair| {
-            let (seconds, cycles) = (pair[1].0 - pair[0].0, pair[1].1.saturating_sub(pair[0].1));
-            (pair[1].0, cycles as f64 / seconds.max(1e-9))
-        })
-        .collect();
-    path(&speeds)
-}
-
-/// Values over time as an SVG path across the plot; `None` for fewer than two values.
-pub fn path(values: &[(f64, f64)]) -> Option<String> {
-    let end = values.last()?.0;
-    let most = values.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-    if values.len() < 2 || end <= 0.0 {
-        return None;
-    }
-    let height = |value: f64| if most > 0.0 { value / most * PLOT.1 } else { 0.0 };
-    let points = values
-        .iter()
-        .map(|(time, value)| format!("{:.1} {:.1}", time / end * PLOT.0, PLOT.1 - height(*value)));
-    Some(format!("M{}", points.collect::<Vec<_>>().join("L")))
 }
 
 #[cfg(test)]

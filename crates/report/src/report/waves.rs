@@ -21,7 +21,6 @@ const SIDE: f64 = 62.0;
 #[derive(Debug, Serialize)]
 pub struct Waves {
     width: f64,
-    cycle_width: f64,
     cycles: Vec<Tick>,
     signals: Vec<Rows>,
     /// Signals that never change, as in `rst = 1'h0`, which have no row.
@@ -124,7 +123,6 @@ pub fn of(explanation: &Explanation) -> Option<Waves> {
     let named: Vec<String> = named.map(|signal| described(signal, cycles[0].cycle)).collect();
     Some(Waves {
         width: at(cycles.len()) + 2.0,
-        cycle_width: CYCLE,
         cycles: ticks.collect(),
         signals,
         constant,
