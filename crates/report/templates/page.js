@@ -38,29 +38,19 @@ document.addEventListener("click", (event) => {
 });
 all("button.copy").forEach((button) => { button.hidden = false; });
 
-// On a narrow screen a row is a line; a tap shows all of it.
-document.addEventListener("click", (event) => {
-  if (!event.target.closest("a, button")) event.target.closest("tbody tr")?.classList.toggle("whole");
-});
-
-// A suspicious line leads to its place in the source beside the waves.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("a[data-line]");
-  const inspect = link && document.querySelector(link.hash);
-  if (!inspect) return;
-  event.preventDefault();
-  inspect.open = true;
-  const show = () => {
-    const file = inspect.querySelector(".source") && inspect.querySelectorAll("select")[0];
-    const option = file && [...file.options].find(({ value }) => value.split("/").pop() === link.dataset.file.split("/").pop());
-    if (!option) return;
-    file.value = option.value;
+// On a narrow screen a row is a line; a tap shows all of it. A suspicious line leads to its place in
+// the source beside the waves, which is made when it opens.
+document.addEventListener("click", ({ target }) => {
+  const link = target.closest("a[data-line]");
+  if (!target.closest("a, button")) target.closest("tbody tr")?.classList.toggle("whole");
+  if (link) setTimeout(() => {
+    const [file, source] = ["select", ".source"].map((part) => document.querySelector(`${link.hash} ${part}`));
+    if (!source) return;
+    file.value = [...file.options].find(({ value }) => value.split("/").pop() === link.dataset.file.split("/").pop())?.value ?? file.value;
     file.dispatchEvent(new Event("change"));
-    const line = inspect.querySelectorAll(".source .rtl > span")[link.dataset.line - 1];
-    inspect.querySelector(".source").scrollTop = line.offsetTop - 100;
-  };
-  // A folded part is made when it opens.
-  requestAnimationFrame(() => requestAnimationFrame(() => { show(); inspect.querySelector(".source, .inspector").scrollIntoView({ block: "center" }); }));
+    source.scrollTop = (source.querySelectorAll(".rtl > span")[link.dataset.line - 1]?.offsetTop ?? 0) - 100;
+    source.scrollIntoView({ block: "center" });
+  }, 100);
 });
 
 // The header does not cover the target of a link.

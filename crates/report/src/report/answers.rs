@@ -14,7 +14,7 @@ use cosim_formats::answers::{
     QuestionKind, Subject, SubjectRtl,
 };
 use cosim_formats::run::EXPLAINED;
-use cosim_harness::harness::{BlockInfo, Blocks};
+use cosim_harness::harness::{BlockInfo, Blocks, TransitionProperty};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::path::Path;
@@ -260,15 +260,16 @@ fn matrix(record: &AnswerRecord, rows: &[Row<'_>], block: Option<&BlockInfo>) ->
     let transitions = facts.map_or_else(Vec::new, |facts| facts.properties.transitions);
     let assertions = block.and_then(|block| block.rtl.assertions).map_or("", |(_, text)| text);
     let covered_by = |output: &str| -> Vec<String> {
-        let is_asked = |name: &str| rows.iter().any(|row| row.question.starts_with(name));
-        let rules =
-            transitions.iter().filter(|rule| rule.outputs.iter().any(|(to, _)| *to == output));
-        let rules = rules.map(|rule| rule.rule).filter(|rule| is_asked(&format!("{rule}: ")));
+        let is_requested = |name: &str| rows.iter().any(|row| row.question.starts_with(name));
+        let has_output =
+            |rule: &&TransitionProperty| rule.outputs.iter().any(|(to, _)| *to == output);
+        let rules = transitions.iter().filter(has_output).map(|rule| rule.rule);
+        let rules = rules.filter(|rule| is_requested(&format!("{rule}: ")));
         let asserted = assertions.split("// property: ").skip(1);
-        let asserted =
-            asserted.filter(|text| has(text.split("\n\n").next().unwrap_or_default(), output));
-        let asserted =
-            asserted.filter_map(|text| text.lines().next()).filter(|text| is_asked(text));
+        let asserted = asserted.filter_map(|text| text.split("\n\n").next());
+        let asserted = asserted.filter(|text| has(text, output));
+        let asserted = asserted.filter_map(|text| text.lines().next());
+        let asserted = asserted.filter(|text| is_requested(text));
         rules.chain(asserted).map(str::to_owned).collect()
     };
     names.extend(
