@@ -142,15 +142,3 @@ fn edited_results_are_rejected_and_markup_is_escaped() {
     assert!(page.contains("&lt;script&gt;alert(1)"), "it is escaped");
     assert!(!page.contains("<script>alert"), "it is no markup");
 }
-
-#[test]
-fn a_folder_that_is_no_run_is_refused() {
-    let place = Place::new();
-    place.exits(2, "report .");
-    place.write("results.json", "{\"format\": \"other\"}");
-    place.fails("E0214", "results.json:1:", "report .");
-    let head = r#"{"format": "other", "version": 1, "run": {}, "checksum": ""}"#;
-    place.write("results.json", head);
-    place.fails("E0206", "results.json", "report .");
-    assert!(!place.has("report.html"));
-}

@@ -314,34 +314,22 @@ impl History {
 
     /// The failures of a block, or of all, most recent first.
     pub fn failures(&self, block: Option<&str>) -> Vec<FailureHistory> {
-        self.grouped(block, &BTreeMap::new())
+        self.grouped(block, false)
     }
 
     /// As [`History::failures`], with one for all signatures that a run found to have one cause.
     pub fn causes(&self, block: Option<&str>) -> Vec<FailureHistory> {
-        let mut mains: BTreeMap<(&str, &str), &str> = BTreeMap::new();
-        for RecordedRun { run, causes, .. } in self.of_block(block) {
-            for (other, main) in causes {
-                let main = *mains.entry((&run.block, main)).or_insert(main);
-                mains.entry((&run.block, other)).or_insert(main);
-            }
-        }
-        self.grouped(block, &mains)
+        self.grouped(block, true)
     }
 
-    /// The failures, each counted as that in `mains`, if it is there.
-    fn grouped(
-        &self,
-        block: Option<&str>,
-        mains: &BTreeMap<(&str, &str), &str>,
-    ) -> Vec<FailureHistory> {
+    fn grouped(&self, block: Option<&str>, by_cause: bool) -> Vec<FailureHistory> {
         let runs: Vec<&Run> = self.of_block(block).map(|recorded| &recorded.run).collect();
         type Known<'a> = (u64, Vec<usize>, BTreeSet<&'a str>);
         let mut found: BTreeMap<(&str, &str), Known<'_>> = BTreeMap::new();
         for (place, recorded) in self.of_block(block).enumerate() {
             for (signature, count) in &recorded.failures {
-                let own = (recorded.run.block.as_str(), signature.as_str());
-                let key = (own.0, mains.get(&own).copied().unwrap_or(signature));
+                let cause = recorded.causes.get(signature).filter(|_| by_cause);
+                let key = (recorded.run.block.as_str(), cause.unwrap_or(signature).as_str());
                 let (cases, places, of) = found.entry(key).or_default();
                 *cases = cases.saturating_add(*count);
                 places.push(place);
