@@ -90,12 +90,37 @@ fn bad_arguments_exit_2_and_name_the_argument() {
         ("E0201", "/nowhere.json: ", "replay /nowhere.json"),
         ("E0207", "", "replay --expect-recorded no-such-*.json"),
         ("E0209", "thread2", &other),
+        // What people type first.
+        ("E0101", "--block qp`?", "run qp"),
+        ("E0101", " run --help`?", "man run"),
+        ("E0101", "--help", "bisect --run"),
+        ("E0101", "NEW", "compare a"),
+        ("E0201", "does not exist", "compare a b"),
+        ("E0201", "nope: does not exist", "rerun nope"),
+        ("E0201", "nope: does not exist", "resume nope"),
+        ("E0201", "does not exist", "history add h.jsonl nope"),
+        ("E0201", " run` starts one", "open nope"),
+        ("E0109", "no property contains `nope`", "prove --block qp --property nope"),
+        ("E0218", "runs/latest", "signoff"),
+        ("E0207", "is not a vector", "explain mine/file"),
+        ("E0218", "", "explain 9"),
+        ("E0218", "", "explain 1 --run mine"),
+        ("E0201", "", "explain 1 --run mine/file"),
+        ("E0101", " run`?", "rn"),
+        ("E0101", "--threads", "run --jobs none"),
+        ("E0101", "--threads", "run -j none"),
+        ("E0301", "`built-in`", "diff a b"),
+        ("E0201", "does not exist", "history show nope"),
+        ("E0201", "does not exist", "report ."),
+        ("E0101", "<NAME>", "new"),
     ];
     place.refuses("", &rows);
     assert_eq!(place.names("mine"), ["file"]);
-    // Nothing is similar.
-    let printed = place.exits(2, "run --block zzzzzz");
-    assert!(!printed.contains("did you mean"), "{printed}");
+    // Nothing is similar, and no error is in the words of the operating system.
+    for line in ["run --block zzzzzz", "resume nope", "compare a b", "replay nope"] {
+        let printed = place.exits(2, line);
+        assert!(!printed.contains("did you mean") && !printed.contains("os error"), "{printed}");
+    }
 }
 
 #[test]

@@ -96,7 +96,6 @@ fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
         assert_eq!(place.text("h.jsonl"), bad, "it is left as it is");
         assert!(!place.has("out"), "nothing is run");
     }
-    place.exits(2, "history show no-such-file");
     // A line that does not fit on the disk leaves no part.
     let blank = "\n".repeat(900);
     place.write("h.jsonl", &blank);

@@ -7,12 +7,12 @@ use std::fs;
 #[test]
 fn a_browser_shows_failures_and_their_details() {
     let place = Place::without_bypass();
-    // The list finds a failing case by its seed, which is in the results, and by its verdict.
+    // The list finds a failing case by its name, and by its verdict.
     place.exits(1, "run --quiet --cases 9 --fixes repaired --rtl rtl --no-waves --out one");
     let results = place.results("one");
     let cases = results["cases"].as_array().unwrap();
     let failed = cases.iter().rfind(|case| case["seed"].is_string()).expect("a failed case");
-    let seen = looked_at(&place.path("one"), failed["seed"].as_str().unwrap());
+    let seen = looked_at(&place.path("one"), failed["name"].as_str().unwrap());
     let list = &seen["lists"]["cases"];
     assert_eq!(list["left"], json!([failed["name"]]), "{list}");
     let verdicts = list["facets"]["Verdict"].as_array().unwrap();
@@ -102,7 +102,7 @@ fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() 
     assert_eq!(seen["failures"], json!({ "count": 0, "open": 0 }));
     assert_eq!(seen["folded"], json!(["specification", "run"]));
     assert_page_works(&seen);
-    // The script computes the names and seeds of all cases from their places.
+    // The script computes the names of all cases from their places.
     let cases = &seen["lists"]["cases"];
     assert_eq!(cases["count"], "11112 of 11112");
     assert_eq!(cases["orders"][0][1][0], "thread2/spec/smoke/0");
@@ -141,16 +141,4 @@ fn edited_results_are_rejected_and_markup_is_escaped() {
     let page = place.text("out/report.html");
     assert!(page.contains("&lt;script&gt;alert(1)"), "it is escaped");
     assert!(!page.contains("<script>alert"), "it is no markup");
-}
-
-#[test]
-fn a_folder_that_is_no_run_is_refused() {
-    let place = Place::new();
-    place.exits(2, "report .");
-    place.write("results.json", "{\"format\": \"other\"}");
-    place.fails("E0214", "results.json:1:", "report .");
-    let head = r#"{"format": "other", "version": 1, "run": {}, "checksum": ""}"#;
-    place.write("results.json", head);
-    place.fails("E0206", "results.json", "report .");
-    assert!(!place.has("report.html"));
 }

@@ -1,12 +1,12 @@
 //! `cosim compare`: two runs of a block.
 
 use super::options::{Format, Formatting, check_output, heading, path};
-use super::{print_json, print_text};
+use super::{next_line, print_json, print_text, written};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, folder_of, write_whole};
-use cosim_base::text;
 use cosim_harness::value::short;
+use cosim_report::paths::word;
 use cosim_report::report::{Change, Comparison};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -44,11 +44,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match arguments.formatting.format {
         Format::Json => print_json(&compared)?,
         Format::Text => {
-            let mut printed = text_of(&compared);
-            if let Some(out) = &arguments.out {
-                let _ = writeln!(printed, "  wrote {}", text::path(out));
-            }
-            print_text(&printed)?;
+            let [old, new] = [&arguments.old, &arguments.new].map(|run| word(run));
+            let end = match &arguments.out {
+                Some(out) => written(out, &["open", &word(out)]),
+                None if compared.is_worse() => next_line(&["explain", "1", "--run", &new]),
+                None => next_line(&["compare", &old, &new, "--out", "compare.html"]),
+            };
+            print_text(&(text_of(&compared) + &end))?;
         }
     }
     Ok(ExitCode::from(u8::from(compared.is_worse())))

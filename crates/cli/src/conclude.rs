@@ -73,10 +73,8 @@ impl EarlierRuns {
     /// # Errors
     /// If the page cannot be written, or the history cannot be read.
     pub fn index(&self, folder: &Path, names: &[String]) -> Result<PathBuf, Error> {
-        let history = self.history.as_ref().or(self.baseline.as_ref());
-        let history = history.map(|path| History::if_there(path)).transpose()?.flatten();
         let runs: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
-        report::write_index(folder, &runs, history.as_ref(), Blocks(&blocks::infos()))
+        report::write_index(folder, &runs, Blocks(&blocks::infos()))
     }
 
     /// Adds the run to the history, if there is one, and writes its reports.

@@ -222,26 +222,4 @@ mod tests {
             assert_eq!(number(Path::new(word)), expected, "{word:?}");
         }
     }
-
-    #[test]
-    fn folders_that_are_no_run_are_refused_with_a_code_of_exit_2() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir_all(at("several/a")).expect("a folder");
-        fs::create_dir_all(at("several/b")).expect("a folder");
-        fs::create_dir_all(at("empty")).expect("a folder");
-        for name in ["several/a/results.json", "several/b/results.json", "file"] {
-            fs::write(at(name), "{}").expect("a file");
-        }
-        for (name, code) in [
-            ("missing", codes::NOT_A_RUN),
-            ("empty", codes::NOT_A_RUN),
-            ("several", codes::CHOOSE_ONE),
-            ("several/a", codes::MISSING_FIELD),
-            ("file", codes::FILE_UNREADABLE),
-        ] {
-            let error = Failures::read(&at(name)).err().expect(name);
-            assert_eq!((error.code(), error.code().exit()), (code, 2), "{name}: {error}");
-        }
-    }
 }

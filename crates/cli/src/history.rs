@@ -1,11 +1,12 @@
 //! `cosim history`.
 
 use super::options::{Format, Formatting, check_output, heading, path};
-use super::{counted, print_json, print_text};
+use super::{counted, next_line, print_json, print_text, written};
 use clap::{Args, Subcommand};
 use cosim_base::error::Error;
 use cosim_harness::value::short;
 use cosim_report::history::{FailureHistory, History, RecordedRun, Run};
+use cosim_report::paths::word;
 use cosim_report::report;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -67,7 +68,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let runs = runs.collect::<Result<Vec<RecordedRun>, Error>>()?;
             let (_, added) = History::record(file, runs)?;
             let known = folders.len() as u64 - added;
-            print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
+            let next = ["history", "report", &word(file)];
+            let end = if added > 0 { written(file, &next) } else { next_line(&next) };
+            let added = counted(added, "run");
+            print_text(&format!("{added} added, {known} already recorded\n{end}"))?;
         }
         HistoryQuery::Report { file, block, out } => {
             let history = History::existing(file)?;
@@ -80,15 +84,21 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 check_output(&page)?;
             }
             report::write_history(&page, &history, block.as_deref())?;
-            print_text(&page.display().to_string())?;
+            print_text(&written(&page, &["open", &word(&page)]))?;
         }
         HistoryQuery::Show { file, block, formatting } => {
             let history = History::existing(file)?;
             let block = block.as_deref();
-            let (runs, failures) = (history.runs(block), history.failures(block));
+            let runs = history.runs(block);
             match formatting.format {
-                Format::Json => print_json(&json!({ "runs": runs, "failures": failures }))?,
-                Format::Text => print_text(&shown(&runs, &failures))?,
+                Format::Json => {
+                    let failures = history.failures(block);
+                    print_json(&json!({ "runs": runs, "failures": failures }))?;
+                }
+                Format::Text => {
+                    let next = next_line(&["history", "report", &word(file)]);
+                    print_text(&(shown(&runs, &history.causes(block)) + &next))?;
+                }
             }
         }
     }
@@ -97,14 +107,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
     let mut text = String::new();
-    for FailureHistory { block, signature, first, last, runs, cases, status } in failures {
+    for FailureHistory { block, signature, more, first, last, runs, cases, status } in failures {
         let runs = counted(*runs, "run");
-        let _ = writeln!(
-            text,
-            "{block} {signature}, {}: {} in {runs}",
-            status.word(),
-            counted(*cases, "case")
-        );
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {} of this cause", counted(*more, "more signature")),
+        };
+        let (status, cases) = (status.word(), counted(*cases, "case"));
+        let _ = writeln!(text, "{block} {signature}{more}, {status}: {cases} in {runs}");
         let _ = writeln!(
             text,
             "  first {} on RTL {}, last {} on RTL {}",

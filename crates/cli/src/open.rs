@@ -23,7 +23,7 @@ use viewer::{Viewer, WaveView};
 /// What to show.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directory, or the number of a failure of the latest run [default: the latest
+    /// Run directory, page, or the number of a failure of the latest run [default: the latest
     /// run].
     #[arg(value_name = "DIR|N", value_parser = path)]
     what: Option<PathBuf>,
@@ -69,7 +69,7 @@ fn page(arguments: &Arguments, folder: &Path, number: Option<&Path>) -> Result<C
     if let Some(number) = number {
         Failures::read(folder)?.group(number)?;
     }
-    let page = folder.join(HTML);
+    let page = if folder.is_file() { folder.to_owned() } else { folder.join(HTML) };
     if !page.is_file() {
         let name = program::called();
         let message = match folder.exists() {

@@ -26,7 +26,7 @@ pub struct Arguments {
     #[command(flatten)]
     target: Target,
     /// Prove only the properties whose text contains TEXT.
-    #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
+    #[arg(long, alias = "property", value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
     /// Prove instead that each output is free of X: that registers without a reset, unwritten
     /// memory words, idle payload and undefined bits do not reach it.

@@ -87,11 +87,8 @@ impl Arguments {
 
 /// Resumes the run or mutation analysis in a folder with its original options.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let folder = fs::canonicalize(&arguments.folder).map_err(|error| Error::File {
-        code: codes::FILE_UNREADABLE,
-        path: arguments.folder.clone(),
-        message: format!("cannot be resumed: it cannot be read: {error}"),
-    })?;
+    let folder = fs::canonicalize(&arguments.folder)
+        .map_err(|error| Error::unreadable(&arguments.folder, &error))?;
     if !runs_in(&folder, &GRADING)?.is_empty() {
         return mutate::resume(arguments, &folder);
     }

@@ -1,13 +1,15 @@
 //! `cosim signoff`: what shows each rule of a block's specification.
 
+use super::failure::latest;
 use super::options::{Format, Formatting, check_output, heading, path};
-use super::{counted, print_json, print_text};
+use super::{counted, next_line, print_json, print_text, written};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
 use cosim_base::text;
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
+use cosim_report::paths::word;
 use cosim_report::report::{RuleEvidence, SignOff, Sources};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -19,8 +21,9 @@ const RULES_SHOWN: usize = 20;
 /// The results.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directories, and results of `mutate` and `prove`, of one block and RTL.
-    #[arg(value_name = "DIR", value_parser = path, required = true)]
+    /// Run directories, and results of `mutate` and `prove`, of one block and RTL [default: the
+    /// latest run].
+    #[arg(value_name = "DIR", value_parser = path)]
     folders: Vec<PathBuf>,
     /// Count the vectors in DIR that name a rule; may be repeated.
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::WHAT)]
@@ -48,6 +51,7 @@ impl Arguments {
 /// Collects the matrix. Exit code 1 if a run failed, or if no case uses a rule.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, vectors, bugs, out, csv, formatting } = arguments;
+    let folders = if folders.is_empty() { &vec![latest()] } else { folders };
     for file in [out, csv].into_iter().flatten() {
         check_output(file)?;
     }
@@ -81,9 +85,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             if gaps.len() > RULES_SHOWN {
                 let _ = writeln!(printed, "  and {} more rules", gaps.len() - RULES_SHOWN);
             }
-            for file in [out, csv].into_iter().flatten() {
+            for (column, source) in &sign_off.missing {
+                let _ = writeln!(printed, "  not analysed: {column}; add {source}");
+            }
+            if let Some(file) = csv {
                 let _ = writeln!(printed, "  wrote {}", text::path(file));
             }
+            printed += &match out {
+                Some(file) => written(file, &["open", &word(file)]),
+                None => {
+                    let folders: Vec<String> = folders.iter().map(|folder| word(folder)).collect();
+                    let folders = folders.iter().map(String::as_str);
+                    let out = ["--out", "signoff.html"];
+                    let words = std::iter::once("signoff").chain(folders).chain(out);
+                    next_line(&words.collect::<Vec<_>>())
+                }
+            };
             print_text(&printed)?;
         }
     }

@@ -11,7 +11,7 @@ use cosim_base::text::line;
 use cosim_formats::coverage::ProfileCoverage;
 use cosim_formats::run;
 use cosim_formats::run::{CASES_SHOWN, Cause, End, Evidence, Group, HTML, Header, Totals, Variant};
-use cosim_harness::harness::{Blame, Case};
+use cosim_harness::harness::{Blame, Case, Verdict};
 use cosim_harness::value::short;
 use cosim_regress::blocks;
 use cosim_regress::regression::{FinishedRun, Goal, WriteFailures};
@@ -364,7 +364,11 @@ impl Summary<'_> {
                 format!("known since {since}, RTL {rtl}, in {}", counted(*runs, "run"))
             }
         }));
-        rows.extend(judgement.iter().flat_map(Blame::lines));
+        // The check that the verdict names is not repeated.
+        let is_named = matches!((verdict, judgement), (Verdict::CheckFailed { violation, .. },
+            Some(Blame { rtl: Some(breach), .. })) if breach.violation == *violation);
+        let lines = judgement.iter().flat_map(Blame::lines);
+        rows.extend(lines.filter(|line| !is_named || !line.starts_with("RTL: ")));
         if let Some(suspect) = cause.suspects().first() {
             rows.push(format!("suspect: {}", line(&suspect.to_string())));
         }

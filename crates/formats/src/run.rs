@@ -41,5 +41,5 @@ pub use reader::{Entry, EntryCheck, LONGEST_LINE, ProfileResults, Results};
 pub use results::{Conclusion, RunDirectory, results_schema, runs_in};
 pub use rtl_copy::{RTL_COPY, RtlCopy};
 pub use tally::{ProfileTally, Tally, Totals};
-pub use timing::{LostWorkers, Milestones, PeakMemory, Timing, commit};
+pub use timing::{LostWorkers, PeakMemory, Timing, commit};
 pub use waivers::{Day, Waived, Waiver};

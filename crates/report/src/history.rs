@@ -12,10 +12,10 @@ use crate::report::covered_bins;
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, folder_of, read_input};
-use cosim_formats::run::{End, RESULTS, Results, Timing};
+use cosim_formats::run::{self, End, RESULTS, Results, Timing};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -48,6 +48,9 @@ pub struct RecordedRun {
     run: Run,
     /// Number of cases of each failure, by signature.
     failures: BTreeMap<String, u64>,
+    /// The largest failure of the cause of each other failure.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    causes: BTreeMap<String, String>,
 }
 
 /// The first field of a line: its format and version.
@@ -88,7 +91,13 @@ impl RecordedRun {
         };
         let failures = results.failures.iter();
         let failures = failures.map(|group| (group.signature.to_string(), group.count)).collect();
-        Ok(Self { format: Format::Version1, checksum, run, failures })
+        let mut causes = BTreeMap::new();
+        for cause in run::causes(&results.failures) {
+            let main = cause.main.signature.to_string();
+            let others = cause.variants.iter().map(|group| group.signature.to_string());
+            causes.extend(others.map(|other| (other, main.clone())));
+        }
+        Ok(Self { format: Format::Version1, checksum, run, failures, causes })
     }
 }
 
@@ -194,6 +203,9 @@ pub struct FailureHistory {
     pub block: String,
     /// The signature.
     pub signature: String,
+    /// Other signatures of its cause that are counted with it.
+    #[serde(skip)]
+    pub more: u64,
     /// End time and RTL of the first run with this failure.
     pub first: (String, String),
     /// End time and RTL of the last run with this failure.
@@ -302,21 +314,37 @@ impl History {
 
     /// The failures of a block, or of all, most recent first.
     pub fn failures(&self, block: Option<&str>) -> Vec<FailureHistory> {
+        self.grouped(block, false)
+    }
+
+    /// As [`History::failures`], with one for all signatures that a run found to have one cause.
+    pub fn causes(&self, block: Option<&str>) -> Vec<FailureHistory> {
+        self.grouped(block, true)
+    }
+
+    fn grouped(&self, block: Option<&str>, by_cause: bool) -> Vec<FailureHistory> {
         let runs: Vec<&Run> = self.of_block(block).map(|recorded| &recorded.run).collect();
-        let mut found: BTreeMap<(&str, &str), (u64, Vec<usize>)> = BTreeMap::new();
+        type Known<'a> = (u64, Vec<usize>, BTreeSet<&'a str>);
+        let mut found: BTreeMap<(&str, &str), Known<'_>> = BTreeMap::new();
         for (place, recorded) in self.of_block(block).enumerate() {
             for (signature, count) in &recorded.failures {
-                let (cases, places) = found.entry((&recorded.run.block, signature)).or_default();
+                let cause = recorded.causes.get(signature).filter(|_| by_cause);
+                let key = (recorded.run.block.as_str(), cause.unwrap_or(signature).as_str());
+                let (cases, places, of) = found.entry(key).or_default();
                 *cases = cases.saturating_add(*count);
                 places.push(place);
+                of.insert(signature);
             }
         }
+        // A run that has several signatures of a cause counts once.
+        found.values_mut().for_each(|(_, places, _)| places.dedup());
         let at = |place: usize| (runs[place].ended.clone(), runs[place].rtl.clone());
         let mut failures: Vec<FailureHistory> = found
             .into_iter()
-            .map(|((block, signature), (cases, places))| FailureHistory {
+            .map(|((block, signature), (cases, places, of))| FailureHistory {
                 block: block.to_owned(),
                 signature: signature.to_owned(),
+                more: of.len() as u64 - 1,
                 first: at(places[0]),
                 last: at(places[places.len() - 1]),
                 runs: places.len() as u64,
@@ -383,7 +411,8 @@ mod tests {
         let folder = Some(folder.into());
         let run = Run { seed: "é".to_owned(), folder, ended, ..Run::default() };
         let failures = BTreeMap::from([("mismatch".to_owned(), 3)]);
-        let runs = vec![RecordedRun { format, checksum, run, failures }];
+        let causes = BTreeMap::from([("mismatch".to_owned(), "main".to_owned())]);
+        let runs = vec![RecordedRun { format, checksum, run, failures, causes }];
         History::record(path, runs).map(|(_, new)| new)
     }
 
@@ -426,6 +455,7 @@ mod tests {
             assert_eq!(add(&path, "2", "/a").unwrap(), 1);
             let history = History::existing(&path).unwrap();
             assert_eq!(history.failures(None)[0].runs as usize, known + 1, "{length}");
+            assert_eq!(history.causes(None)[0].signature, "main");
         }
     }
 
@@ -441,7 +471,7 @@ mod tests {
             ("\"cases\":0,", "", "(missing field `cases`)"),
             ("\"cases\":0", "\"more\":0", "(unknown field `more`"),
             (":0.0", ":1e999", "(number out of range)"),
-            ("\":3}}", "\":3}}}", "(trailing characters)"),
+            ("main\"}}", "main\"}}}", "(trailing characters)"),
         ] {
             assert!(good.contains(from), "{from}");
             let text = format!("{good}\n{}", good.replace(from, to));

@@ -102,7 +102,7 @@ pub fn regenerate(
         for run in &runs {
             regenerate(run, history, blocks)?;
         }
-        return write_index(folder, &runs, history, blocks);
+        return write_index(folder, &runs, blocks);
     }
     let mut cases = Cases::default();
     let results = Results::read(folder, |_, entry| cases.add(&entry))?;
@@ -125,13 +125,8 @@ fn page(
 ///
 /// # Errors
 /// As [`regenerate`].
-pub fn write_index(
-    folder: &Path,
-    runs: &[PathBuf],
-    history: Option<&History>,
-    blocks: Blocks<'_>,
-) -> Result<PathBuf, Error> {
-    write_inside(folder, HTML, index::page(folder, runs, history, blocks)?.as_bytes())?;
+pub fn write_index(folder: &Path, runs: &[PathBuf], blocks: Blocks<'_>) -> Result<PathBuf, Error> {
+    write_inside(folder, HTML, index::page(folder, runs, blocks)?.as_bytes())?;
     Ok(folder.join(HTML))
 }
 
@@ -156,7 +151,7 @@ pub(crate) fn covered_bins(run: &Path) -> Result<Option<(u64, u64)>, Error> {
 /// # Errors
 /// As [`regenerate`].
 pub fn write_history(path: &Path, history: &History, block: Option<&str>) -> Result<(), Error> {
-    let (runs, failures) = (history.runs(block), history.failures(block));
+    let (runs, failures) = (history.runs(block), history.causes(block));
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = absolute(parent.unwrap_or(Path::new(".")));
     write_whole(path, trends::page(&runs, &failures, &folder)?.as_bytes(), Sync::Lazy)

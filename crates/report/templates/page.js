@@ -38,6 +38,21 @@ document.addEventListener("click", (event) => {
 });
 all("button.copy").forEach((button) => { button.hidden = false; });
 
+// On a narrow screen a row is a line; a tap shows all of it. A suspicious line leads to its place in
+// the source beside the waves, which is made when it opens.
+document.addEventListener("click", ({ target }) => {
+  const link = target.closest("a[data-line]");
+  if (!target.closest("a, button")) target.closest("tbody tr")?.classList.toggle("whole");
+  if (link) setTimeout(() => {
+    const [file, source] = ["select", ".source"].map((part) => document.querySelector(`${link.hash} ${part}`));
+    if (!source) return;
+    file.value = [...file.options].find(({ value }) => value.split("/").pop() === link.dataset.file.split("/").pop())?.value ?? file.value;
+    file.dispatchEvent(new Event("change"));
+    source.scrollTop = (source.querySelectorAll(".rtl > span")[link.dataset.line - 1]?.offsetTop ?? 0) - 100;
+    source.scrollIntoView({ block: "center" });
+  }, 100);
+});
+
 // The header does not cover the target of a link.
 const top_ = document.querySelector(".top");
 new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${top_.offsetHeight + 8}px`)).observe(top_);
@@ -168,7 +183,7 @@ class List {
     const words = this.search.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
     const facets = this.facets.filter((facet) => facet.select.value);
     const is = (row) => facets.every(({ place, select }) => String(columns[place].value(row)) === select.value)
-      && words.every((word) => text(row, word).includes(word));
+      && words.every((word) => text(row).includes(word));
     const found = words.length || facets.length ? rows.filter(is) : rows;
     if (!this.order) return found;
     const { value } = columns[this.order.place];
@@ -181,8 +196,6 @@ class List {
     const first = this.page * this.data.size;
     const shown = found.slice(first, first + this.data.size);
     this.data.show(this.body, shown);
-    // On a narrow screen a row is a card, in which each cell has its heading.
-    for (const row of this.body.rows) [...row.cells].forEach((cell, place) => { cell.dataset.label = this.data.columns[place]?.title ?? ""; });
     this.count.textContent = `${found.length} of ${this.data.rows.length}`;
     this.pages.hidden = found.length <= this.data.size;
     this.previous.disabled = this.page === 0;
@@ -223,7 +236,7 @@ const link = (text, anchor) => element("a", { href: `#${anchor}`, textContent: t
 
 const SOURCES = {
   // A row is the position of a case among all of them.
-  "cases-data": ({ block, seed, profiles, scenarios, step, signatures, commands, rows }) => {
+  "cases-data": ({ block, profiles, scenarios, step, signatures, commands, rows }) => {
     const places = [], cycles = [], packets = [], groups = [];
     for (const [from, itsCycles, itsPackets, itsGroups] of rows) {
       itsCycles.forEach((count, index) => {
@@ -238,11 +251,6 @@ const SOURCES = {
     const profile = (row) => Math.floor(places[row] % columns / scenarios.length);
     const name = (row) => `${block}/${profiles[profile(row)]}/${scenarios[scenario(row)]}/${Math.floor(places[row] / columns)}`;
     const verdict = (row) => groups[row] < 0 ? "match" : (signatures[groups[row]] ?? ["failed"])[0];
-    const seeds = new Map();
-    const itsSeed = (row) => {
-      if (!seeds.has(row)) seeds.set(row, seedOf(`${seed}:${name(row)}`));
-      return seeds.get(row);
-    };
     const command = (row) => { const [placeholder, text] = commands[scenario(row)]; return text.replace(placeholder, name(row)); };
     const cells = (row) => {
       const [, failure] = groups[row] < 0 ? [] : signatures[groups[row]] ?? [];
@@ -251,12 +259,12 @@ const SOURCES = {
       button.dataset.text = command(row);
       const head = element("th", { scope: "row" }, element("code", { textContent: name(row) }));
       return [head, cell(profiles[profile(row)]), cell(scenarios[scenario(row)]), element("td", { className: groups[row] < 0 ? "good" : "bad" }, shown),
-        cell(cycles[row], "n"), cell(packets[row], "n"), element("td", {}, element("code", { textContent: itsSeed(row) })), element("td", {}, button)];
+        cell(cycles[row], "n"), cell(packets[row], "n"), element("td", {}, button)];
     };
     return {
       rows: places.map((_, row) => row),
       size: 25,
-      hint: "name, seed 0x…, verdict",
+      hint: "name, verdict",
       columns: [
         { title: "Case", value: (row) => places[row] },
         { title: "Profile", facet: profiles, value: (row) => profiles[profile(row)] },
@@ -264,11 +272,9 @@ const SOURCES = {
         { title: "Verdict", facet: ["match", ...new Set(signatures.map(([verdict]) => verdict))], value: verdict },
         { title: "Cycles", value: (row) => cycles[row] },
         { title: "Packets", value: (row) => packets[row] },
-        { title: "Seed", value: itsSeed },
         { title: "Command", sort: false },
       ],
-      // Seeds are computed only if the search is for one.
-      text: (row, word) => word.startsWith("0x") ? itsSeed(row) : `${name(row)} ${verdict(row)}`.toLowerCase(),
+      text: (row) => `${name(row)} ${verdict(row)}`.toLowerCase(),
       show: showCells(cells),
     };
   },
@@ -320,49 +326,12 @@ const SOURCES = {
   },
 };
 
-// The seed of a case: the first 8 bytes, little-endian, of the SHA-256 of a short text.
-const [ROOTS, CUBES] = (() => {
-  const primes = [];
-  for (let number = 2; primes.length < 64; number++) if (primes.every((prime) => number % prime)) primes.push(number);
-  const fraction = (root) => Math.floor((root % 1) * 2 ** 32) | 0;
-  return [primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime))), primes.map((prime) => fraction(Math.cbrt(prime)))];
-})();
-function seedOf(text) {
-  const bytes = new TextEncoder().encode(text);
-  const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
-  padded.set(bytes);
-  padded[bytes.length] = 0x80;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 4, bytes.length * 8);
-  const turn = (word, by) => word >>> by | word << 32 - by;
-  const state = [...ROOTS];
-  for (let block = 0; block < padded.length; block += 64) {
-    const words = Array.from({ length: 16 }, (_, index) => view.getInt32(block + 4 * index));
-    let [a, b, c, d, e, f, g, h] = state;
-    for (let round = 0; round < 64; round++) {
-      if (round >= 16) {
-        const [early, late] = [words[round - 15], words[round - 2]];
-        words[round] = words[round - 16] + (turn(early, 7) ^ turn(early, 18) ^ early >>> 3) + words[round - 7] + (turn(late, 17) ^ turn(late, 19) ^ late >>> 10) | 0;
-      }
-      const one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + (e & f ^ ~e & g) + CUBES[round] + words[round] | 0;
-      const two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + (a & b ^ a & c ^ b & c) | 0;
-      [a, b, c, d, e, f, g, h] = [one + two | 0, a, b, c, d + one | 0, e, f, g];
-    }
-    [a, b, c, d, e, f, g, h].forEach((word, index) => { state[index] = state[index] + word | 0; });
-  }
-  const digest = new DataView(new ArrayBuffer(8));
-  digest.setInt32(0, state[0]);
-  digest.setInt32(4, state[1]);
-  return `0x${digest.getBigUint64(0, true).toString(16).padStart(16, "0")}`;
-}
-
 // A list in a closed section is made when the section opens.
 function made(root) {
   if (!lists.has(root)) lists.set(root, new List(root));
   return lists.get(root);
 }
 for (const root of all(".list")) {
-  root.querySelector("table").classList.add("cards");
   const make = () => made(root);
   const closed = root.closest("details:not([open])");
   if (closed) closed.addEventListener("toggle", make, { once: true }); else make();

@@ -3,15 +3,17 @@
 use super::{Arguments, apart, place_of_each};
 use crate::mutate;
 use crate::options::Format;
-use crate::{print_json, print_text};
+use crate::{print_json, print_text, written};
 use cosim_analysis::mutate::merge::{GRADING, MutationShards};
 use cosim_base::error::{Error, codes};
 use cosim_formats::mutation::Report;
-use cosim_formats::run::{DirectoryLock, OutputLocation};
+use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
 use cosim_regress::merge;
+use cosim_report::paths::word;
 use cosim_report::report::write_grading;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Merges the shards of the mutation analysis of each block. Ends with the exit code of the
@@ -37,9 +39,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let is_below = matches!(all.as_slice(), [(Some(_), _)]);
     let mut reports = Vec::new();
     for ((_, parts), place) in all.iter().zip(place_of_each(arguments, is_below, &names)?) {
-        let report = one(parts, &place)?;
+        let (report, folder) = one(parts, &place)?;
         if arguments.output.format() == Format::Text {
-            print_text(&report.text())?;
+            let end = written(&folder.join(HTML), &["open", &word(&folder)]);
+            print_text(&format!("{}\n{end}", report.text().trim_end()))?;
         }
         reports.push(report);
     }
@@ -53,14 +56,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// Merges the shards of one block. After an error, the folder is removed.
-fn one(parts: &MutationShards, place: &OutputLocation) -> Result<Report, Error> {
+fn one(parts: &MutationShards, place: &OutputLocation) -> Result<(Report, PathBuf), Error> {
     let claim = DirectoryLock::new(place)?;
     match parts.merge(&claim.folder) {
         Ok(report) => {
             report.write(&claim.folder)?;
             write_grading(&claim.folder, &report, Blocks(&blocks::infos()))?;
+            let folder = claim.folder.clone();
             claim.release();
-            Ok(report)
+            Ok((report, folder))
         }
         Err(error) => {
             claim.abandon();

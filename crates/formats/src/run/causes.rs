@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Failure groups that probably have one cause.
 #[derive(Debug, Clone)]
 pub struct Cause<'a> {
-    /// The group with the most failures.
+    /// The group with the most failures, of those whose blame is known if there are any.
     pub main: &'a Group,
     /// The other groups, the largest first.
     pub variants: Vec<&'a Group>,
@@ -96,7 +96,8 @@ pub fn causes(groups: &[Group]) -> Vec<Cause<'_>> {
     let mut causes: Vec<Cause<'_>> = causes
         .iter_mut()
         .filter_map(|groups| {
-            groups.sort_by_key(|group| (Reverse(group.count), place(group)));
+            groups
+                .sort_by_key(|group| (checks(group).is_none(), Reverse(group.count), place(group)));
             let (main, variants) = groups.split_first()?;
             Some(Cause { main, variants: variants.to_vec() })
         })

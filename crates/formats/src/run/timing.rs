@@ -25,8 +25,6 @@ pub struct Timing {
     pub peak_memory: PeakMemory,
     /// The git commit of the working directory, if it has one.
     pub commit: Option<String>,
-    /// Seconds since the start and cycles compared until then, at a few points in time.
-    pub progress: Vec<(f64, u64)>,
     /// The sandbox of the models; none if no model ran.
     pub sandbox: Option<String>,
     /// Workers lost to causes outside the RTL. Their cases were repeated.
@@ -58,43 +56,6 @@ impl LostWorkers {
         self.count = self.count.saturating_add(other.count);
         let room = Self::NAMED.saturating_sub(self.first.len());
         self.first.extend(other.first.iter().take(room).cloned());
-    }
-}
-
-/// Samples of a run's progress. Their number is limited, however long the run takes.
-#[derive(Debug, Clone)]
-pub struct Milestones {
-    /// The samples, in order.
-    pub points: Vec<(f64, u64)>,
-    /// Seconds between samples.
-    every: f64,
-}
-
-impl Default for Milestones {
-    fn default() -> Self {
-        Self { points: vec![(0.0, 0)], every: 0.02 }
-    }
-}
-
-impl Milestones {
-    const MOST: usize = 128;
-
-    /// Adds a sample: cycles compared after these seconds.
-    pub fn pass(&mut self, seconds: f64, cycles: u64) {
-        let last = self.points.last().map_or(0.0, |(seconds, _)| *seconds);
-        if seconds < last + self.every {
-            return;
-        }
-        self.points.push((seconds, cycles));
-        if self.points.len() > Self::MOST {
-            // Keep every other sample and halve the rate.
-            let mut keep = false;
-            self.points.retain(|_| {
-                keep = !keep;
-                keep
-            });
-            self.every *= 2.0;
-        }
     }
 }
 

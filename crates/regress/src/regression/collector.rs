@@ -9,8 +9,8 @@ use cosim_base::error::{Error, codes};
 use cosim_block::vector::Origin;
 use cosim_formats::coverage::Database;
 use cosim_formats::run::{
-    Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan, ProfileResults,
-    RunDirectory, State, Tally,
+    Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Plan, ProfileResults, RunDirectory,
+    State, Tally,
 };
 use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
 use serde_json::Value;
@@ -34,7 +34,6 @@ pub(super) struct Collector<'a, 'e> {
     pub aside: Duration,
     /// When the run began.
     pub began: Instant,
-    pub milestones: Milestones,
     /// The journal that lets `resume` continue the run, if it can be written.
     pub journal: Option<Journal>,
     /// Cases whose model hung.
@@ -112,8 +111,6 @@ impl Collector<'_, '_> {
     pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         self.tally.add(case, outcome);
-        let seconds = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
-        self.milestones.pass(seconds, self.tally.totals.cycles);
         (self.events)(Event::Case { case, outcome, totals: &self.tally.totals });
         if outcome.verdict.is_failure() {
             (self.events)(Event::Shrinking(case));

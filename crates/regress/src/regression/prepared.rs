@@ -14,8 +14,8 @@ use cosim_block::engine::{SessionSetup, Waves};
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::run::{
-    Day, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
-    PeakMemory, Plan, RtlCopy, RunCommand, RunDirectory, State, Tally, Timing,
+    Day, Header, InterruptedRun, Journal, LostWorkers, Moment, OutputLocation, PeakMemory, Plan,
+    RtlCopy, RunCommand, RunDirectory, State, Tally, Timing,
 };
 use cosim_rtl::models::RtlModels as _;
 use serde_json::Value;
@@ -160,15 +160,8 @@ impl PreparedRegression<'_> {
         let (seconds, failures_seconds) = collector.seconds();
         (collector.events)(Event::Ended);
 
-        let Collector {
-            tally,
-            directory,
-            milestones,
-            mut failures,
-            mut unwritten,
-            lost_workers,
-            ..
-        } = collector;
+        let Collector { tally, directory, mut failures, mut unwritten, lost_workers, .. } =
+            collector;
         // The failures of a shard are completed when the shards are merged.
         if plan.shard.is_whole() {
             failures.settle();
@@ -185,7 +178,6 @@ impl PreparedRegression<'_> {
             cycles_per_second: tally.totals.cycles as f64 / seconds,
             peak_memory: PeakMemory::now(),
             commit: revision::commit_of(&self.own_files()),
-            progress: milestones.points,
             sandbox: program.in_force().map(|in_force| in_force.to_string()),
             lost_workers,
         };
@@ -259,7 +251,6 @@ impl PreparedRegression<'_> {
             unwritten: WriteFailures::default(),
             aside: Duration::ZERO,
             began: Instant::now(),
-            milestones: Milestones::default(),
             journal: None,
             hangs: 0,
             lost_workers: LostWorkers::default(),

@@ -10,11 +10,11 @@ use cosim_base::run_file::RunFile;
 use cosim_block::rtl::{Rtl, command_line};
 use cosim_formal::certificate::Certificate;
 use cosim_formats::answers::{
-    AnswerRecord, AnswerRow, AnswerStatus, Counts, Outcome, ProverCommand, QuestionKind, Subject,
-    SubjectRtl,
+    AnswerRecord, AnswerRow, AnswerStatus, ComparisonStep, Counts, Outcome, ProverCommand,
+    QuestionKind, Subject, SubjectRtl,
 };
 use cosim_formats::run::EXPLAINED;
-use cosim_harness::harness::{BlockInfo, Blocks};
+use cosim_harness::harness::{BlockInfo, Blocks, TransitionProperty};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::path::Path;
@@ -33,6 +33,8 @@ struct Page<'a> {
     coverage: Vec<(&'a str, &'static str, Counts)>,
     /// Counterexamples as waves.
     shown: Vec<Counterexample<'a>>,
+    /// The steps of `diff`, with the profiles in which each had this result.
+    steps: Vec<(String, &'a str, &'a str)>,
     assertions: Option<Assertions>,
 }
 
@@ -52,7 +54,8 @@ struct Line {
 
 #[derive(Clone, Serialize)]
 struct Row<'a> {
-    profile: &'a str,
+    /// Its profile; in the lists, all profiles with this answer.
+    profile: String,
     kind: QuestionKind,
     question: &'a str,
     word: &'static str,
@@ -83,6 +86,8 @@ struct Row<'a> {
 struct MatrixRow {
     name: String,
     meaning: Option<&'static str>,
+    /// The rules whose properties have an output that no property names.
+    by: Vec<String>,
     cells: Vec<Vec<MatrixCell>>,
 }
 
@@ -90,7 +95,7 @@ struct MatrixRow {
 #[derive(Serialize)]
 struct Counterexample<'a> {
     question: &'a str,
-    profile: &'a str,
+    profile: String,
     waves: Waves,
 }
 
@@ -115,18 +120,20 @@ pub fn page(folder: &Path, record: &AnswerRecord, blocks: Blocks<'_>) -> Result<
     let (block, is_proof) = (blocks.find(name), *command == ProverCommand::Prove);
     let all = record.profiles.iter();
     let all = all.flat_map(|profile| profile.rows.iter().map(move |one| (profile, one)));
-    let mut rows: Vec<Row<'_>> = (1..)
+    let mut all_rows: Vec<Row<'_>> = (1..)
         .zip(all)
         .map(|(number, (profile, one))| {
             let anchor = format!("question-{number}");
             Row { anchor, ..row(folder, &profile.profile, one, record, block) }
         })
         .collect();
-    let matrix = if is_proof { matrix(record, &rows, block) } else { Vec::new() };
-    // The sort is stable: questions with the same outcome keep their order.
+    // The sorts are stable: questions with the same outcome keep their order.
+    let mut rows = joined(&mut all_rows);
     rows.sort_by_key(|row| (row.passes, Reverse(row.outcome)));
+    let mut by_outcome: Vec<&Row<'_>> = all_rows.iter().collect();
+    by_outcome.sort_by_key(|row| (row.passes, Reverse(row.outcome)));
     let mut facts: Vec<(usize, &Row<'_>)> = Vec::new();
-    for row in &rows {
+    for row in by_outcome {
         match facts.iter_mut().find(|(_, known)| known.word == row.word) {
             Some((count, _)) => *count += 1,
             None => facts.push((1, row)),
@@ -136,6 +143,7 @@ pub fn page(folder: &Path, record: &AnswerRecord, blocks: Blocks<'_>) -> Result<
         Fact::new(count.to_string(), row.word).tone(tone(row.outcome), !row.passes)
     };
     let facts = facts.into_iter().map(fact).collect();
+    let matrix = if is_proof { matrix(record, &all_rows, block) } else { Vec::new() };
     let assertions = block.filter(|_| is_proof).and_then(|block| block.rtl.assertions);
     let assertions = assertions.map(|(name, text)| Assertions {
         name,
@@ -151,7 +159,7 @@ pub fn page(folder: &Path, record: &AnswerRecord, blocks: Blocks<'_>) -> Result<
     let failed: Vec<Row<'_>> = rows.iter().filter(|row| !row.passes).cloned().collect();
     let shown = failed.iter().filter_map(|row| {
         let explanation = explanation(folder, &row.vector?.beside(EXPLAINED))?;
-        let (question, profile) = (row.question, row.profile);
+        let (question, profile) = (row.question, row.profile.clone());
         Some(Counterexample { question, profile, waves: waves::of(&explanation)? })
     });
     let shown: Vec<Counterexample<'_>> = shown.collect();
@@ -187,13 +195,45 @@ pub fn page(folder: &Path, record: &AnswerRecord, blocks: Blocks<'_>) -> Result<
         command: Some(command_of(folder, record)),
         sections,
     };
-    let page = Page { record, failed, rows, matrix, coverage, shown, assertions };
+    let mut steps: Vec<(String, &str, &str)> = Vec::new();
+    for profile in &record.profiles {
+        for ComparisonStep { step, result } in &profile.steps {
+            match steps.iter_mut().find(|known| (known.1, known.2) == (step, result)) {
+                Some((of, ..)) => *of += &format!(", {}", profile.profile),
+                None => steps.push((profile.profile.clone(), step, result)),
+            }
+        }
+    }
+    let page = Page { record, failed, rows, matrix, coverage, shown, steps, assertions };
     render(&head, TEMPLATE, &page)
 }
 
 /// The colour of an outcome that does not pass.
 fn tone(outcome: Outcome) -> Tone {
     if outcome == Outcome::Failing { Tone::Bad } else { Tone::Open }
+}
+
+/// A row for each question that all profiles in it answer alike. The rows of these profiles lead
+/// to it.
+fn joined<'a>(all: &mut [Row<'a>]) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for one in all {
+        let key = |row: &Row<'_>| {
+            let links = (row.vector.is_some(), row.waves.len(), row.next.clone());
+            let by = (row.engine.to_owned(), row.depth, row.certificate.clone());
+            (row.question.to_owned(), row.word, row.details.clone(), by, links)
+        };
+        let known = rows.iter_mut().find(|row| row.kind == one.kind && key(row) == key(one));
+        match known.filter(|row| row.vector.is_none()) {
+            Some(row) => {
+                row.profile += &format!(", {}", one.profile);
+                row.seconds = ((row.seconds + one.seconds) * 100.0).round() / 100.0;
+                one.anchor.clone_from(&row.anchor);
+            }
+            None => rows.push(one.clone()),
+        }
+    }
+    rows
 }
 
 /// The properties by the first word of their names, a rule or an output, and by profile. Rows of
@@ -212,9 +252,25 @@ fn matrix(record: &AnswerRecord, rows: &[Row<'_>], block: Option<&BlockInfo>) ->
     let mut names: Vec<String> = rows.iter().map(|row| name_of(row.question)).collect();
     names.extend(rules.iter().map(|rule| rule.name.to_owned()));
     // An output is named by each property whose text has it as a word.
-    let is_named = |output: &str| {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        rows.iter().any(|row| row.question.split(|c| !is_word(c)).any(|word| word == output))
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let has = |text: &str, output: &str| text.split(|c| !is_word(c)).any(|word| word == output);
+    let is_named = |output: &str| rows.iter().any(|row| has(row.question, output));
+    let facts =
+        block.and_then(|block| block.answers.facts(&block.profiles.first()?.parameters).ok());
+    let transitions = facts.map_or_else(Vec::new, |facts| facts.properties.transitions);
+    let assertions = block.and_then(|block| block.rtl.assertions).map_or("", |(_, text)| text);
+    let covered_by = |output: &str| -> Vec<String> {
+        let is_requested = |name: &str| rows.iter().any(|row| row.question.starts_with(name));
+        let has_output =
+            |rule: &&TransitionProperty| rule.outputs.iter().any(|(to, _)| *to == output);
+        let rules = transitions.iter().filter(has_output).map(|rule| rule.rule);
+        let rules = rules.filter(|rule| is_requested(&format!("{rule}: ")));
+        let asserted = assertions.split("// property: ").skip(1);
+        let asserted = asserted.filter_map(|text| text.split("\n\n").next());
+        let asserted = asserted.filter(|text| has(text, output));
+        let asserted = asserted.filter_map(|text| text.lines().next());
+        let asserted = asserted.filter(|text| is_requested(text));
+        rules.chain(asserted).map(str::to_owned).collect()
     };
     names.extend(
         outputs.iter().map(|port| port.name).filter(|name| !is_named(name)).map(str::to_owned),
@@ -237,19 +293,20 @@ fn matrix(record: &AnswerRecord, rows: &[Row<'_>], block: Option<&BlockInfo>) ->
                 .join(", "),
         };
         let cells = record.profiles.iter().map(|profile| {
-            let of =
-                |row: &&Row<'_>| row.profile == profile.profile && name_of(row.question) == name;
+            let is_of = |row: &Row<'_>| row.profile == profile.profile;
+            let of = |row: &&Row<'_>| is_of(row) && name_of(row.question) == name;
             rows.iter().filter(of).map(cell).collect()
         });
         let meaning = rules.iter().find(|rule| rule.name == name).map(|rule| rule.meaning);
-        all.push(MatrixRow { cells: cells.collect(), meaning, name });
+        let (cells, by) = (cells.collect(), covered_by(&name));
+        all.push(MatrixRow { cells, meaning, by, name });
     }
     let order = |row: &MatrixRow| {
         let mut cells = row.cells.iter().flatten();
         match row.cells.iter().any(|cell| !cell.is_empty()) {
             true if cells.any(|cell| !cell.passes) => 0,
-            true => 2,
-            false => 1,
+            false if row.by.is_empty() => 1,
+            _ => 2,
         }
     };
     all.sort_by_key(order);
@@ -338,7 +395,7 @@ fn row<'a>(
     let certificate = status.proof().map(|proof| &proof.certificate);
     let difference = found.and_then(|found| found.difference.as_ref());
     Row {
-        profile,
+        profile: profile.to_owned(),
         kind: *kind,
         question,
         word: status.word(),

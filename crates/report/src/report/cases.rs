@@ -1,6 +1,6 @@
 //! The cases of a run as compact data for the page's list.
 //!
-//! The page has the columns of `results.json`. Its script computes names and seeds from them, so
+//! The page has the columns of `results.json`. Its script computes names from them, so
 //! that a case takes a few bytes.
 
 use super::Reproduce;
@@ -32,8 +32,6 @@ struct Row(u64, Vec<u64>, Vec<u64>, #[serde(skip_serializing_if = "Vec::is_empty
 #[derive(Serialize)]
 struct List<'a> {
     block: &'a str,
-    /// As text: numbers of JavaScript have 53 bits.
-    seed: String,
     profiles: &'a [String],
     scenarios: &'a [String],
     /// The distance of positions in a row.
@@ -95,7 +93,6 @@ impl Cases {
         };
         Json::of(&List {
             block: &run.block,
-            seed: run.seed.to_string(),
             profiles: &run.profiles,
             scenarios: &run.scenarios,
             step: run.step(),

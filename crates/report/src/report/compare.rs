@@ -162,8 +162,10 @@ impl Comparison {
         self.count(Change::New) > 0
     }
 
-    /// The change of the speed in percent.
+    /// The change of the speed in percent, of runs to whose time no failure and no early end
+    /// counts.
     pub fn speed_change(&self) -> Option<f64> {
+        self.runs.iter().all(|run| run.verdict == "PASS").then_some(())?;
         let [old, new] = self.runs.each_ref().map(|run| run.cycles_per_second);
         let (old, new) = (old.filter(|old| *old > 0.0)?, new?);
         Some((new / old - 1.0) * 100.0)

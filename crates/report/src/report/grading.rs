@@ -25,9 +25,6 @@ const TEMPLATE: &str = include_str!("../../templates/grading.html");
 struct Page<'a> {
     run: &'a Header,
     is_whole: bool,
-    score: MutationScore,
-    /// Number of mutants that are not equivalent.
-    counted: u64,
     /// Why the analysis fails.
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
@@ -180,8 +177,6 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
     let page = Page {
         run,
         is_whole: report.complete,
-        score,
-        counted: score.counted(run.accept_believed),
         failures,
         profiles: report.profiles.iter().map(profile).collect(),
         left: rows,

@@ -31,8 +31,6 @@ use std::path::Path;
 const TEMPLATE: &str = include_str!("../../templates/report.html");
 /// Maximum number of failure groups with details.
 const GROUPS_SHOWN: usize = 40;
-/// The size of the throughput plot.
-const PLOT: (f64, f64) = (600.0, 90.0);
 
 /// The context of the template.
 #[derive(Serialize)]
@@ -45,7 +43,6 @@ struct Page<'a> {
     /// Whether sections behind the failures are folded.
     is_red: bool,
     timing: Option<Timing>,
-    plot: Option<String>,
     groups: Vec<Failure<'a>>,
     /// The files of the RTL, for the source beside waves.
     rtl: Option<Json>,
@@ -184,7 +181,7 @@ pub fn page(
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
     let more_groups = causes.len().saturating_sub(GROUPS_SHOWN);
     let worth = (results.verdict() == "PASS")
-        .then(|| worth::of(folder, results, trend, block, specification.as_ref()));
+        .then(|| worth::of(folder, results, block, specification.as_ref()));
     let is_inspected = groups.iter().any(|failure| failure.inspected.is_some());
     let page = Page {
         rtl: is_inspected.then(|| inspector::rtl(folder)).flatten(),
@@ -195,7 +192,6 @@ pub fn page(
         verdict: results.verdict(),
         reason: results.no_pass(),
         is_red: results.open_failures() > 0,
-        plot: timing.as_ref().and_then(|timing| plot(&timing.progress)),
         timing,
         more_groups,
         profiles: results.profiles.iter().map(profile).collect(),
@@ -368,32 +364,6 @@ fn rules<'a>(
             .collect(),
     };
     names.into_iter().map(rule).collect()
-}
-
-/// Cycles per second over time, as an SVG path.
-fn plot(progress: &[(f64, u64)]) -> Option<String> {
-    let speeds: Vec<(f64, f64)> = progress
-        .windows(2)
-        .map(|pair| {
-            let (seconds, cycles) = (pair[1].0 - pair[0].0, pair[1].1.saturating_sub(pair[0].1));
-            (pair[1].0, cycles as f64 / seconds.max(1e-9))
-        })
-        .collect();
-    path(&speeds)
-}
-
-/// Values over time as an SVG path across the plot; `None` for fewer than two values.
-pub fn path(values: &[(f64, f64)]) -> Option<String> {
-    let end = values.last()?.0;
-    let most = values.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-    if values.len() < 2 || end <= 0.0 {
-        return None;
-    }
-    let height = |value: f64| if most > 0.0 { value / most * PLOT.1 } else { 0.0 };
-    let points = values
-        .iter()
-        .map(|(time, value)| format!("{:.1} {:.1}", time / end * PLOT.0, PLOT.1 - height(*value)));
-    Some(format!("M{}", points.collect::<Vec<_>>().join("L")))
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use super::html::percent;
 use super::page::{Fact, Head, Section, Tone, grouped, render};
-use super::{Results, Timing, covered_bins, runs};
-use crate::history::{History, Run};
+use super::{Results, Timing, covered_bins};
 use crate::paths::{absolute, href, relative};
 use cosim_base::error::Error;
 use cosim_formats::run::HTML;
@@ -19,7 +18,7 @@ struct Page {
 }
 
 /// A block.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Row {
     name: String,
     title: &'static str,
@@ -32,9 +31,6 @@ struct Row {
     coverage: String,
     seconds: String,
     speed: String,
-    /// Coverage of earlier runs as an SVG path, and in words.
-    trend: Option<String>,
-    trend_text: String,
     /// The signature with the most cases.
     failure: Option<String>,
 }
@@ -42,14 +38,9 @@ struct Row {
 /// Renders the page of run directories below `folder`.
 ///
 /// # Errors
-/// [`Error::Environment`] if the template fails. Errors of the history.
-pub fn page(
-    folder: &Path,
-    runs: &[PathBuf],
-    history: Option<&History>,
-    blocks: Blocks<'_>,
-) -> Result<String, Error> {
-    let rows = runs.iter().map(|run| row(folder, run, history, blocks));
+/// [`Error::Environment`] if the template fails. Errors of the coverage.
+pub fn page(folder: &Path, runs: &[PathBuf], blocks: Blocks<'_>) -> Result<String, Error> {
+    let rows = runs.iter().map(|run| row(folder, run, blocks));
     let mut rows = rows.collect::<Result<Vec<Row>, Error>>()?;
     // Failing blocks first; the same order whoever lists the runs.
     let order = |row: &Row| match row.tone {
@@ -83,36 +74,15 @@ pub fn page(
     render(&head, TEMPLATE, &Page { rows })
 }
 
-fn row(
-    folder: &Path,
-    run: &Path,
-    history: Option<&History>,
-    blocks: Blocks<'_>,
-) -> Result<Row, Error> {
+fn row(folder: &Path, run: &Path, blocks: Blocks<'_>) -> Result<Row, Error> {
     let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // A run that is killed or still running has no results.
     let Ok(results) = Results::read(run, |_, _| ()) else {
-        return Ok(Row {
-            name,
-            title: "",
-            href: None,
-            verdict: "NO RESULT".to_owned(),
-            tone: Tone::Open,
-            failed: 0,
-            cases: 0,
-            coverage: String::new(),
-            seconds: String::new(),
-            speed: String::new(),
-            trend: None,
-            trend_text: String::new(),
-            failure: None,
-        });
+        return Ok(Row { name, verdict: "NO RESULT".to_owned(), ..Row::default() });
     };
     let timing = Timing::read(run).ok();
     let coverage =
         covered_bins(run)?.map(|(hit, reachable)| percent(hit, reachable)).unwrap_or_default();
-    let runs = history.map(|history| history.runs(Some(&results.run.block))).unwrap_or_default();
-    let (trend, trend_text) = trend(&runs);
     let verdict = results.verdict();
     let page = absolute(run).join(HTML);
     let largest = results.failures.iter().max_by_key(|group| group.count);
@@ -127,28 +97,7 @@ fn row(
         seconds: timing.as_ref().map_or_else(String::new, |time| format!("{:.1}", time.seconds)),
         speed: timing
             .map_or_else(String::new, |time| cosim_harness::value::short(time.cycles_per_second)),
-        trend,
-        trend_text,
         failure: largest.map(|group| group.signature.to_string()),
         name,
     })
-}
-
-/// The coverage of runs as an SVG path, and in words.
-fn trend(runs: &[Run]) -> (Option<String>, String) {
-    let share = |run: &Run| run.bins_hit as f64 / run.bins_reachable.max(1) as f64;
-    let places = runs.iter().enumerate();
-    let values: Vec<(f64, f64)> = places.map(|(place, run)| (place as f64, share(run))).collect();
-    let text = match (runs.first(), runs.last()) {
-        (Some(first), Some(last)) => format!(
-            "{} runs from {} to {}: coverage {} to {}",
-            runs.len(),
-            runs::day(&first.ended),
-            runs::day(&last.ended),
-            percent(first.bins_hit, first.bins_reachable),
-            percent(last.bins_hit, last.bins_reachable)
-        ),
-        _ => String::new(),
-    };
-    (super::html::path(&values), text)
 }

@@ -2,7 +2,9 @@
 
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, escape_formatter};
+use minijinja::{
+    AutoEscape, Environment, HtmlEscape, UndefinedBehavior, Value, context, escape_formatter,
+};
 use serde::Serialize;
 
 const FRAME: &str = include_str!("../../templates/page.html");
@@ -136,11 +138,28 @@ pub fn render(head: &Head, template: &str, shown: &impl Serialize) -> Result<Str
         _ => escape_formatter(out, state, value),
     });
     templates.add_filter("grouped", |number: u64| grouped(number));
+    templates.add_filter("ticks", |text: String| Value::from_safe_string(ticks(&text)));
     templates.add_template("parts", PARTS).map_err(wrong)?;
     let body = templates.render_str(template, shown).map_err(wrong)?;
     let [body, style, script] =
         [body, STYLE.to_owned(), SCRIPT.to_owned()].map(Value::from_safe_string);
     templates.render_str(FRAME, context! { head, style, body, script }).map_err(wrong)
+}
+
+/// Text as HTML in which what stands between two backticks is code.
+fn ticks(text: &str) -> String {
+    let text = text::lines(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut html = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        let escaped = HtmlEscape(part).to_string();
+        html += &match (place % 2 == 1, place + 1 < parts.len()) {
+            (true, true) => format!("<code>{escaped}</code>"),
+            (true, false) => format!("`{escaped}"),
+            (false, _) => escaped,
+        };
+    }
+    html
 }
 
 /// A number with its digits in groups of three, as in `8 800`, by thin spaces that do not break.
@@ -169,6 +188,11 @@ mod tests {
         );
         let back: Vec<String> = serde_json::from_str(&json).unwrap();
         assert_eq!(back, ["</script><!--", "a & b", "\u{202e}"]);
+    }
+
+    #[test]
+    fn backticks_mark_code_and_markup_stays_text() {
+        assert_eq!(ticks("a `b<c` & `d"), "a <code>b&lt;c</code> &amp; `d");
     }
 
     #[test]

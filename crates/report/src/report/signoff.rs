@@ -8,6 +8,8 @@ use super::page::{Fact, Head, Section, Tone, render};
 use super::{Results, specification};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::read_input_text;
+use cosim_base::program;
+use cosim_block::rtl::command_line;
 use cosim_formats::answers::{ANSWERS, AnswerRecord, ProverCommand};
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::mutation::{self, MutantClass, MutantStatus};
@@ -37,6 +39,8 @@ pub struct SignOff {
     pub rtl: String,
     /// The columns, in order.
     pub columns: Vec<&'static str>,
+    /// Columns without a source, and the option or the command that gives one.
+    pub missing: Vec<(&'static str, String)>,
     /// The rules, those with empty cells first.
     pub rules: Vec<RuleEvidence>,
 }
@@ -140,9 +144,8 @@ impl SignOff {
         let databases = runs.iter().map(|(folder, _)| Database::read(&folder.join(COVERAGE)));
         let databases = databases.collect::<Result<Vec<Database>, Error>>()?;
         let bins: Vec<(String, bool)> = databases.iter().flat_map(bins).collect();
-        let given: Vec<&mutation::Report> = mutants.iter().map(|(_, report)| report).collect();
         let mutated: Vec<(String, bool)> =
-            given.iter().flat_map(|report| mutated(report, block)).collect();
+            mutants.iter().flat_map(|(_, report)| mutated(report, block)).collect();
         let proved: Vec<(String, bool)> = proofs
             .iter()
             .flat_map(|(_, proof)| proof.rows())
@@ -153,7 +156,20 @@ impl SignOff {
             let head = text.lines().take_while(|line| line.starts_with('#'));
             Some(head.chain([stem]).collect::<Vec<_>>().join(" "))
         })?;
-        let columns = vec!["cases", "vectors", "bins", "mutants", "proofs", "planted bugs"];
+        let given = &first.run.given;
+        let to_run = |command: &str| {
+            let words = [&program::called(), command, "--block", &name, "--out", "DIR"];
+            let words = words.map(str::to_owned).into_iter().chain(given.arguments());
+            command_line(&words.collect::<Vec<_>>())
+        };
+        let all = [
+            ("cases", None),
+            ("vectors", sources.vectors.is_empty().then(|| "--vectors DIR".to_owned())),
+            ("bins", None),
+            ("mutants", mutants.is_empty().then(|| to_run("mutate"))),
+            ("proofs", proofs.is_empty().then(|| to_run("prove"))),
+            ("planted bugs", sources.bugs.is_empty().then(|| "--bugs DIR".to_owned())),
+        ];
         let named = |texts: &[String], rule: &str| EvidenceCell {
             good: texts.iter().filter(|text| names(text, rule)).count() as u64,
             all: None,
@@ -172,14 +188,19 @@ impl SignOff {
         let mut rules: Vec<RuleEvidence> = rules
             .into_iter()
             .map(|(rule, meaning)| RuleEvidence {
-                cells: vec![
+                cells: [
                     hits(&rule),
                     named(&vectors, &rule),
                     of(&bins, &rule),
                     of(&mutated, &rule),
                     of(&proved, &rule),
                     named(&bugs, &rule),
-                ],
+                ]
+                .into_iter()
+                .zip(&all)
+                .filter(|(_, (_, missing))| missing.is_none())
+                .map(|(cell, _)| cell)
+                .collect(),
                 rule,
                 meaning,
             })
@@ -187,7 +208,14 @@ impl SignOff {
         // The sort is stable: rules with as many empty cells keep their order.
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.empty()));
         let passed = runs.iter().all(|(_, results)| results.passed);
-        Ok(Self { block: name, passed, rtl, columns, rules })
+        let (mut columns, mut missing) = (Vec::new(), Vec::new());
+        for (column, source) in all {
+            match source {
+                None => columns.push(column),
+                Some(source) => missing.push((column, source)),
+            }
+        }
+        Ok(Self { block: name, passed, rtl, columns, missing, rules })
     }
 
     /// The number of rules without a case, and of empty cells.
@@ -223,7 +251,7 @@ impl SignOff {
         let (without_case, empty) = self.gaps();
         let (verdict, tone) = match () {
             () if !self.passed => ("FAIL", Tone::Bad),
-            () if empty > 0 => ("GAPS", Tone::Open),
+            () if empty > 0 || !self.missing.is_empty() => ("GAPS", Tone::Open),
             () => ("COMPLETE", Tone::Good),
         };
         let specification = block.and_then(specification::of);
@@ -444,8 +472,8 @@ mod tests {
             cells,
         }];
         let columns = vec!["cases", "bins", "proofs"];
-        let sign_off =
-            SignOff { block: "b".to_owned(), passed: true, rtl: String::new(), columns, rules };
+        let (block, rtl, missing) = ("b".to_owned(), String::new(), Vec::new());
+        let sign_off = SignOff { block, passed: true, rtl, columns, missing, rules };
         let expected = "\"rule\",\"meaning\",\"cases\",\"bins\",\"proofs\"\r\n\
                         \"'=HYPERLINK(\"\"x\"\")\",\"a, \"\"b\"\"\",\"0/2\",\"\",\"3\"\r\n";
         assert_eq!(sign_off.csv(), expected);

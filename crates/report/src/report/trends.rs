@@ -31,6 +31,7 @@ struct Block<'a> {
 #[derive(Serialize)]
 struct Failure<'a> {
     failure: &'a FailureHistory,
+    more: u64,
     first: String,
     last: String,
     is_open: bool,
@@ -49,6 +50,7 @@ pub fn page(runs: &[Run], failures: &[FailureHistory], folder: &Path) -> Result<
     }
     let failures = failures.iter().map(|failure| Failure {
         failure,
+        more: failure.more,
         first: runs::minute(&failure.first.0),
         last: runs::minute(&failure.last.0),
         is_open: failure.status != FailureStatus::Fixed,

@@ -21,9 +21,10 @@ const SIDE: f64 = 62.0;
 #[derive(Debug, Serialize)]
 pub struct Waves {
     width: f64,
-    cycle_width: f64,
     cycles: Vec<Tick>,
     signals: Vec<Rows>,
+    /// Signals that never change, as in `rst = 1'h0`, which have no row.
+    constant: Vec<String>,
     /// Position of the first wrong cycle.
     first_wrong: f64,
     /// The same in words, for those who do not see the diagram.
@@ -85,7 +86,7 @@ pub fn of(explanation: &Explanation) -> Option<Waves> {
         cycle: line.cycle,
         differs: explanation.is_wrong(line),
     });
-    let mut signals = Vec::new();
+    let (mut signals, mut constant) = (Vec::new(), Vec::new());
     let golden: Vec<String> = cycles.iter().map(|line| line.golden.clone()).collect();
     let rtl: Option<Vec<String>> = cycles.iter().map(|line| line.rtl.clone()).collect();
     match (golden.iter().all(String::is_empty), &rtl) {
@@ -95,6 +96,17 @@ pub fn of(explanation: &Explanation) -> Option<Waves> {
         (true, None) => {}
     }
     for Signal { port, width, kind, values, actual, wrong } in &explanation.signals {
+        // In a single cycle nothing changes.
+        let mut all = values.iter().chain(actual.iter().flatten());
+        if let Some(first) = all.next().filter(|_| cycles.len() > 1 && wrong.is_none())
+            && all.all(|value| value == first)
+        {
+            constant.push(match first.as_str() {
+                "" => format!("{port}: no item"),
+                value => format!("{port} = {value}"),
+            });
+            continue;
+        }
         let mut rows = match (kind, actual) {
             (SignalKind::Channel { taken }, Some(items)) => {
                 channel(port, values, items, taken, *wrong)
@@ -115,9 +127,9 @@ pub fn of(explanation: &Explanation) -> Option<Waves> {
     let named: Vec<String> = named.map(|signal| described(signal, cycles[0].cycle)).collect();
     Some(Waves {
         width: at(cycles.len()) + 2.0,
-        cycle_width: CYCLE,
         cycles: ticks.collect(),
         signals,
+        constant,
         first_wrong: if first_wrong.is_finite() { first_wrong } else { 0.0 },
         summary: named.join("; "),
     })

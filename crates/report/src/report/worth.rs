@@ -1,10 +1,9 @@
 //! What a PASS is worth: the rules that the cases hit least, and the mutation score and the proofs
 //! of the same RTL, if they lie beside the run.
 
+use super::Results;
 use super::html::percent;
 use super::specification::Specification;
-use super::{Results, runs};
-use crate::history::Run;
 use crate::paths::{absolute, href, relative};
 use cosim_formats::answers::{ANSWERS, AnswerRecord, Counts, ProverCommand, Subject};
 use cosim_formats::coverage::{COVERAGE, Database};
@@ -33,8 +32,6 @@ pub struct Worth {
     proof: Known,
     /// Bins that no case hits, and bins that none can, by profile.
     bins: Vec<Bins>,
-    /// Coverage of the earlier and of this run, in words.
-    trend: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -64,11 +61,10 @@ struct Bins {
     unreachable: usize,
 }
 
-/// What a run in `folder` is worth. `trend` has the earlier runs of the block, this one last.
+/// What a run in `folder` is worth.
 pub fn of(
     folder: &Path,
     results: &Results,
-    trend: &[Run],
     block: Option<&'static BlockInfo>,
     specification: Option<&Specification>,
 ) -> Worth {
@@ -94,16 +90,6 @@ pub fn of(
         mutation: same(mutation, "mutate"),
         proof: same(proof, "prove"),
         bins: bins(folder),
-        trend: match trend {
-            [first, .., last] => Some(format!(
-                "{} in {} runs since {}: {} then",
-                percent(last.bins_hit, last.bins_reachable),
-                trend.len(),
-                runs::day(&first.ended),
-                percent(first.bins_hit, first.bins_reachable),
-            )),
-            _ => None,
-        },
     }
 }
 
