@@ -164,7 +164,7 @@ fn explain_records(
     }
     Explanation {
         pins: pins.iter().map(|port| port.name.to_owned()).collect(),
-        sentence: sentence(outcome, differences.first()),
+        sentence: sentence(outcome, &differences),
         differences,
         golden: here.filter(|_| has_golden(info)).map(|here| golden_step(info, here, next)),
         rtl: here.and_then(|here| rtl_step(block, here, next, &profile.parameters)),
@@ -405,14 +405,14 @@ fn stimulus_in_words<'a, B: Explain>(
     (lines, inputs)
 }
 
-fn sentence(outcome: &Outcome, first: Option<&Difference>) -> String {
+fn sentence(outcome: &Outcome, differences: &[Difference]) -> String {
     let Some(mismatch) = outcome.verdict.mismatch() else {
         return match &outcome.verdict {
             Verdict::Match => format!("Everything matched in {} cycles.", outcome.cycles),
             other => format!("The case failed: {other}."),
         };
     };
-    let (what, expected, actual) = match first {
+    let (what, expected, actual) = match differences.iter().find(|one| one.port == mismatch.port) {
         Some(Difference { port, field: Some(field), expected, actual }) => {
             (format!("{field} of {port}"), expected, actual)
         }
