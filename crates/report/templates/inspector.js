@@ -40,12 +40,12 @@ class Inspector {
     this.place = element("output", {});
     const step = (by) => () => this.move(this.cursor + by);
     const scale = (by) => () => { this.zoom = Math.min(Math.max(this.zoom * by, 6), 160); this.draw(); this.show(); };
-    this.table = element("div", { className: "rows scroll", tabIndex: 0 });
-    this.table.setAttribute("role", "listbox");
-    this.table.setAttribute("aria-label", "Signals. Up and Down select one, Enter shows where it is assigned, Shift moves it, Delete removes it; Left and Right move the cursor, plus and minus zoom");
+    this.table = element("div", { className: "rows scroll", tabIndex: -1 });
+    this.table.setAttribute("role", "group");
+    this.table.setAttribute("aria-label", "Signals. Up and Down select one, with Shift they move it, Delete removes it; Left and Right move the cursor, plus and minus zoom");
     this.table.addEventListener("keydown", (event) => {
       const row = (by) => () => event.shiftKey ? this.put(this.row, by) : this.select(this.row + by);
-      const act = { ArrowUp: row(-1), ArrowDown: row(1), Enter: () => this.rows[this.row] && this.drivers(this.rows[this.row], this.row), Delete: () => this.put(this.row), ArrowLeft: step(-1), ArrowRight: step(1), Home: () => this.move(0), End: () => this.move(this.data.cycles - 1), "+": scale(1.5), "=": scale(1.5), "-": scale(1 / 1.5) }[event.key];
+      const act = { ArrowUp: row(-1), ArrowDown: row(1), Delete: () => this.put(this.row), ArrowLeft: step(-1), ArrowRight: step(1), Home: () => this.move(0), End: () => this.move(this.data.cycles - 1), "+": scale(1.5), "=": scale(1.5), "-": scale(1 / 1.5) }[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       act();
@@ -122,15 +122,12 @@ class Inspector {
       : cycle + this.data.first === this.data.at && signal.name === this.data.wrong && signal.scope !== "golden";
   }
   text(signal, value) { return signal.width > 1 ? `${signal.width}'h${value}` : value; }
-  select(row) {
+  // The row that is the tab stop of the list.
+  select(row, focus = true) {
     this.row = Math.min(Math.max(row, 0), this.rows.length - 1);
-    [...this.table.children].slice(1).forEach((made, place) => {
-      made.classList.toggle("here", place === this.row);
-      made.setAttribute("aria-selected", place === this.row);
-    });
-    const made = this.table.children[this.row + 1];
-    this.table.setAttribute("aria-activedescendant", made?.id ?? "");
-    if (document.activeElement === this.table) made?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const names = all(".row button.name", this.table);
+    names.forEach((name, place) => { name.tabIndex = place === this.row ? 0 : -1; });
+    if (focus) names[this.row]?.focus();
   }
   // Moves a row; out of the list, if it moves nowhere.
   put(row, by = 0) {
@@ -140,21 +137,22 @@ class Inspector {
     this.show();
   }
   draw() {
-    // The mouse has buttons, and the keyboard has keys of the table, which is one tab stop.
+    // The buttons are for the mouse; the list is one tab stop, and has keys.
+    const focus = this.table.contains(document.activeElement);
     const act = (text, label, change) => {
       const made = element("button", { type: "button", textContent: text, title: label, tabIndex: -1 });
       made.addEventListener("click", change);
       return made;
     };
     this.table.replaceChildren(element("div", { className: "row axis" }, element("span", { className: "acts" }), element("span", { className: "name dim", textContent: "cycle" }), element("code"), this.axis()), ...this.rows.map((signal, row) => {
-      const name = Object.assign(act(`${signal.scope}.${signal.name}`, "Where it is assigned", () => this.drivers(signal, row)), { className: "name" });
+      const name = Object.assign(act(`${signal.scope}.${signal.name}`, "Where it is assigned", () => { this.row = row; this.drivers(signal, row); }), { className: "name" });
       const value = element("code", {});
-      const made = element("div", { className: "row", id: `${this.root.dataset.waves}-row-${row}`, role: "option" }, element("span", { className: "acts" }, act("↑", "Up", () => this.put(row, -1)), act("↓", "Down", () => this.put(row, 1)), act("×", "Remove", () => this.put(row))), name, value, this.wave(signal));
+      const made = element("div", { className: "row" }, element("span", { className: "acts" }, act("↑", "Up", () => this.put(row, -1)), act("↓", "Down", () => this.put(row, 1)), act("×", "Remove", () => this.put(row))), name, value, this.wave(signal));
       made.signal = signal;
       made.value = value;
       return made;
     }));
-    this.select(this.row);
+    this.select(this.row, focus);
   }
   drawing(height, name) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

@@ -70,12 +70,12 @@ impl<T: PartialEq + Debug> InOrder<T> {
                 let message =
                     format_args!("{actual:x?}, expected {expected:x?} since cycle {since}");
                 let violation = self.expecting("differs", (since, &expected), message);
-                Err(Violation { actual: Some(format!("{actual:x?}")), ..violation })
+                Err(Violation { actual: Some(format!("{actual:x?}").into()), ..violation })
             }
             None => {
                 let message = format_args!("{actual:x?}, but none is expected");
                 let violation = broken(self.channel, "unexpected", message);
-                Err(Violation { actual: Some(format!("{actual:x?}")), ..violation })
+                Err(Violation { actual: Some(format!("{actual:x?}").into()), ..violation })
             }
         }
     }
@@ -106,7 +106,7 @@ impl<T: PartialEq + Debug> InOrder<T> {
         (since, expected): (u64, &T),
         message: fmt::Arguments<'_>,
     ) -> Violation {
-        let expected = Some(format!("{expected:x?}"));
+        let expected = Some(format!("{expected:x?}").into());
         Violation { expected, since: Some(since), ..broken(self.channel, rule, message) }
     }
 
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(check(out.check(&1)), None);
         let wrong = out.check(&1).unwrap_err();
         let facts = (&*wrong.check, &*wrong.subject, wrong.actual, wrong.expected, wrong.since);
-        let [actual, expected] = [1, 2].map(|value| Some(value.to_string()));
+        let [actual, expected] = [1, 2].map(|value| Some(value.to_string().into()));
         assert_eq!(facts, ("out-differs", "out", actual, expected, Some(0)));
         out.expect(3);
         assert_eq!([check(out.clock()), check(out.clock())], [None, None]);

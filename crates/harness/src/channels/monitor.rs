@@ -118,7 +118,8 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
                 (Some(item), _, Some(check)) if item != waiting => {
                     let message =
                         format_args!(": {waiting:x?} becomes {item:x?} before it is taken");
-                    let [actual, expected] = [item, waiting].map(|it| Some(format!("{it:x?}")));
+                    let [actual, expected] =
+                        [item, waiting].map(|it| Some(format!("{it:x?}").into()));
                     return Err(Violation { actual, expected, ..self.broken(check, message) });
                 }
                 _ => {}

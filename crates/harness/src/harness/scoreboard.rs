@@ -103,10 +103,10 @@ pub struct Violation {
     pub subject: String,
     /// The value or the item that was observed, if the check is of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub actual: Option<String>,
+    pub actual: Option<Box<str>>,
     /// The value or the item that was expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
+    pub expected: Option<Box<str>>,
     /// The cycle since which it was expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
@@ -139,7 +139,11 @@ impl Violation {
     pub fn differs(check: &str, actual: impl fmt::Display, expected: impl fmt::Display) -> Self {
         let (actual, expected) = (actual.to_string(), expected.to_string());
         let message = format_args!("{actual}, expected {expected}").to_string();
-        Self { actual: Some(actual), expected: Some(expected), ..Self::new(check, message) }
+        Self {
+            actual: Some(actual.into()),
+            expected: Some(expected.into()),
+            ..Self::new(check, message)
+        }
     }
 
     /// The same violation, of a port or of a channel.
