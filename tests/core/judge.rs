@@ -153,7 +153,7 @@ fn a_judgement_survives_json() {
     let text = serde_json::to_string(&judgement).unwrap();
     assert_eq!(
         text,
-        r#"{"broken_by":"both","rtl":{"cycle":7,"check":"a","message":"why"},"golden":{"cycle":7,"check":"b","message":"why"}}"#
+        r#"{"broken_by":"both","rtl":{"cycle":7,"check":"a","subject":"a","message":"why"},"golden":{"cycle":7,"check":"b","subject":"b","message":"why"}}"#
     );
     assert_eq!(serde_json::from_str::<Blame>(&text).unwrap(), judgement);
 }

@@ -37,7 +37,7 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 75] = [
+const DEFAULTS: [(&str, &str); 74] = [
     ("accept-believed", ""),
     ("accept-bounded", ""),
     ("assertions", ""),
@@ -70,7 +70,6 @@ const DEFAULTS: [(&str, &str); 75] = [
     ("in-diff", ""),
     ("instructions", ""),
     ("legal-only", ""),
-    ("markdown", ""),
     ("max-failures", "run watch"),
     ("max-hangs", "run watch"),
     ("memory-limit", ""),

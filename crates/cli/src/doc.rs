@@ -2,7 +2,7 @@
 
 use super::library::files;
 use super::open::{browser, start};
-use super::options::heading;
+use super::options::{heading, path};
 use super::{command, print_text};
 use clap::{Args, Command};
 use cosim_base::error::{Error, codes};
@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(value_name = "PAGE")]
     page: Option<String>,
     /// Write the book to FILE, and open nothing.
-    #[arg(long, value_name = "FILE", conflicts_with = "page", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "FILE", value_parser = path, conflicts_with = "page", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 

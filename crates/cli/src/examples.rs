@@ -4,7 +4,7 @@ use clap::Command;
 
 /// The examples: a command, its arguments, and their effect. A nested command follows its parent,
 /// as in "cover merge".
-const EXAMPLES: [(&str, &str, &str); 64] = [
+const EXAMPLES: [(&str, &str, &str); 66] = [
     ("run", "--rtl my-rtl --max-failures 10", "Test your RTL; stop after 10 failures"),
     (
         "run",
@@ -85,6 +85,8 @@ const EXAMPLES: [(&str, &str, &str); 64] = [
     ("open", "runs/latest --waves mr_data", "Show the waves of a failure"),
     ("trust", "", "Let commands build and run the crate of this folder"),
     ("trust", "--revoke", "Ask again before it is built"),
+    ("doc", "", "Open the book in a browser"),
+    ("doc", "agents", "Open it at the pages of the agents"),
     ("doctor", "", "Show what is missing on this machine"),
     ("doctor", "--format json", "Print it for a script"),
     ("completions", "bash", "Print completions for bash"),

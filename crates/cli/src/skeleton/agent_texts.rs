@@ -31,6 +31,8 @@ struct AgentText {
     is_manager: bool,
     /// The function of the reference memory, if the module may be one.
     memory: Option<&'static str>,
+    /// The field of the beats that the module owes, if it sends a stream.
+    beats: Option<Ident>,
     /// The field of the memory, and the number of the port.
     memory_field: Option<Ident>,
     port: usize,
@@ -51,6 +53,7 @@ pub struct Agents {
     /// manager are outputs.
     checks: Vec<(&'static str, &'static str, bool)>,
     memories: Vec<Ident>,
+    beats: Vec<Ident>,
     has_naming: bool,
     /// Whether responses are those of the module, and not passed on from behind it.
     has_responses: bool,
@@ -115,6 +118,7 @@ impl Agents {
             has_axi_responses: has_responses && has_axi,
             has_wishbone_responses: has_responses && is_of("wishbone"),
             has_naming: agents.iter().any(|of| of.has_channels),
+            beats: agents.iter().filter_map(|of| of.beats.clone()).collect(),
             memories: memories.into_iter().map(|(_, field)| field).collect(),
             agents,
             declared,
@@ -178,7 +182,11 @@ fn agent(interface: &Interface, clocks: &[String], fields: &mut Scope) -> AgentT
     };
     let more = if interface.is_of_registers() && !is_manager { ".with_latency(0)" } else { "" };
     let field = fields.unique(Ident::field(&interface.name));
+    let owes_beats = is_manager && module == "stream";
+    let beats =
+        owes_beats.then(|| fields.unique(Ident::field(&format!("{}_beats", interface.name))));
     AgentText {
+        beats,
         name: Word::new(&interface.name),
         constant: Ident::constant(&field),
         field,

@@ -202,7 +202,8 @@ mod tests {
     }
     fn judged(group: Group, check: &str) -> Group {
         let judgement = json!({
-            "broken_by": "rtl", "rtl": { "cycle": 1, "check": check, "message": "" }, "golden": null
+            "broken_by": "rtl", "rtl": { "cycle": 1, "check": check, "subject": "", "message": "" },
+            "golden": null
         });
         let judgement = serde_json::from_value(judgement).expect("a blame");
         Group { first: Evidence { judgement, ..group.first }, ..group }
