@@ -408,6 +408,7 @@ fn the_book_has_each_page_with_what_it_includes_and_what_the_program_prints() {
         assert!(!book.contains(left), "{left} is in the book");
     }
     place.prints(2, &["no page has `nowhere`"], "doc nowhere");
+    place.prints(2, &["E0602", "book.html"], "doc --out book.html");
 }
 
 /// What stands between `begin` and the next quotation mark.

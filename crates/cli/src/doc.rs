@@ -46,6 +46,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let page = arguments.page.as_deref().map(wanted).transpose()?;
     let path = match (&arguments.out, library_folder()?) {
+        (Some(out), _) if out.symlink_metadata().is_ok() => {
+            let message = "exists; name another file, or delete it".to_owned();
+            return Err(Error::File { code: codes::OUTPUT_EXISTS, path: out.clone(), message });
+        }
         (Some(out), _) => out.clone(),
         (None, Some(folder)) => {
             fs::create_dir_all(&folder).map_err(Error::write(&folder))?;

@@ -105,7 +105,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         }
         if outputs.irq.is_high() != self.registers.expired {
             let expected = u8::from(self.registers.expired);
-            return Err(Violation::differs("irq", outputs.irq, expected));
+            return Err(Violation::differs("irq", outputs.irq.get(), expected));
         }
         if let Some(read) = events.read {
             let expected = self.registers.read(read.address);
