@@ -135,6 +135,13 @@ fn the_readme_shows_what_its_commands_print() {
     assert_shown("README.md", &[" run ", " new ", " explain "], &playground());
 }
 
+/// Is the bug that README runs the planted one, on the present RTL?
+#[test]
+fn the_bug_of_the_readme_is_a_planted_one() {
+    let planted = Place::with_bug("dll/38-damaged-tlp-delivered");
+    assert!(planted.text("rtl/dll/PcieDllRx.sv") == source("examples/bug/PcieDllRx.sv"));
+}
+
 #[test]
 fn the_first_failure_shows_what_its_commands_print() {
     let steps = [" run ", " explain ", " replay "];
