@@ -291,7 +291,9 @@ fn signals(
     for (place, channel) in channels {
         let items: Vec<&Transfer> = cycles.iter().filter_map(|cycle| cycle.get(place)).collect();
         let checked = violation.filter(|violation| violation.subject == channel.channel);
-        let due = checked.and_then(|it| Some((it.expected.as_ref()?, it.since.or(decisive)?)));
+        // Items before a wrong one may be right.
+        let begin = |it: &Violation| it.since.filter(|_| it.actual.is_none()).or(decisive);
+        let due = checked.and_then(|it| Some((it.expected.as_ref()?, begin(it)?)));
         let words = |transfer: &&Transfer| match transfer.item.as_deref() {
             // A channel without payload.
             Some("") => "-".to_owned(),
