@@ -88,6 +88,18 @@ fn interfaces_of_several_clocks_get_agents() {
     }
 }
 
+/// Does a block that only takes items build, and does a run of it fail until something is compared?
+#[test]
+fn a_block_that_only_takes_items_fails_while_nothing_is_compared() {
+    let rtl = "module Sink(input logic clk, rst_n, s_axis_tvalid, input logic [7:0] s_axis_tdata,
+        output logic s_axis_tready); always_ff @(posedge clk) s_axis_tready <= rst_n; endmodule";
+    let place = Place::with_files(&[("Sink.sv", rtl)]);
+    let block = Outside::in_place(place, "sink", "Sink.sv", &[]);
+    block.edit("src/scoreboard.rs", UNWRITTEN, "");
+    block.builds();
+    block.prints(1, &["never compared these outputs: s_axis_tready"], "run --cases 5");
+}
+
 /// Does `examples/uart`, which the guides show, pass, and is it found when its RTL is broken?
 #[test]
 fn the_guides_show_an_example_that_passes() {
@@ -96,6 +108,9 @@ fn the_guides_show_an_example_that_passes() {
         ("uart_rx", "UartRx.sv", "index == 9", "index == 8"),
         ("timer", "Timer.sv", "count >= limit ? 0", "count > limit ? 0"),
         ("numberer", "Numberer.sv", "number <= s_axis_tlast ? 0 :", "number <="),
+        ("apb_memory", "Memories.sv", "if (pstrb[i])", ""),
+        ("wishbone_memory", "Memories.sv", "wb_err <= !rst && request", "wb_err <= 0"),
+        ("axi4_memory", "Memories.sv", "burst == 2'b10", "burst == 2'b11"),
     ] {
         let run = format!("run --block {block} --cases 10 --out");
         outside.prints(0, &["PASS"], &format!("{run} good-{block}"));

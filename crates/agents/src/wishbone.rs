@@ -23,6 +23,7 @@ use cosim_harness::harness::{Draw, Percent, Reset, Traffic};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use verilated::{Pin, Pins};
 
 /// The mode of an interface.
@@ -147,6 +148,12 @@ pub enum WishboneTermination {
 impl WishboneTermination {
     /// All, in the order of [`WishbonePins::terminations`].
     pub(crate) const ALL: [Self; 3] = [Self::Ack, Self::Err, Self::Rty];
+}
+
+impl fmt::Display for WishboneTermination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["ACK", "ERR", "RTY"][*self as usize])
+    }
 }
 
 impl From<Response> for WishboneTermination {

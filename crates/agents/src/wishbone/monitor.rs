@@ -35,11 +35,10 @@ impl fmt::Display for WishboneTransfer {
             true => write!(f, "write {data:#x} select {select:#x} to {address:#x}")?,
             false => write!(f, "read {data:#x} from {address:#x}")?,
         }
-        f.write_str(match termination {
-            WishboneTermination::Ack => "",
-            WishboneTermination::Err => ": err",
-            WishboneTermination::Rty => ": rty",
-        })
+        match termination {
+            WishboneTermination::Ack => Ok(()),
+            _ => write!(f, ": {termination}"),
+        }
     }
 }
 
