@@ -53,14 +53,14 @@ fn each_example_with_one_clock_is_on_the_list() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for (top, files, is_listed) in [
         ("Arbiter", &["arbiter/rtl/Arbiter.v", "arbiter/rtl/arbiter_sva.sv"][..], true),
-        ("AxiLiteMemory", &["axi_lite_memory/rtl/AxiLiteMemory.sv"], true),
+        ("AxiLiteMemory", &["blocks/rtl/AxiLiteMemory.sv"], true),
         ("Fifo", &["fifo/rtl/Fifo.sv"], true),
         ("Timer", &["uart/rtl/Timer.sv"], true),
         ("UartRx", &["uart/rtl/UartRx.sv"], true),
-        ("AsyncFifo", &["async_fifo/rtl/AsyncFifo.sv"], true),
+        ("AsyncFifo", &["blocks/rtl/AsyncFifo.sv"], true),
         (
             "AsyncFifo_wrapper",
-            &["async_fifo/rtl/AsyncFifo_wrapper.sv", "async_fifo/rtl/AsyncFifo.sv"],
+            &["blocks/rtl/AsyncFifo_wrapper.sv", "blocks/rtl/AsyncFifo.sv"],
             false,
         ),
     ] {

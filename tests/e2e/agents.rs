@@ -100,10 +100,10 @@ fn a_block_that_only_takes_items_fails_while_nothing_is_compared() {
     block.prints(1, &["never compared these outputs: s_axis_tready"], "run --cases 5");
 }
 
-/// Does `examples/uart`, which the guides show, pass, and is it found when its RTL is broken?
+/// Does `examples/blocks`, which the guides show, pass, and is it found when its RTL is broken?
 #[test]
 fn the_guides_show_an_example_that_passes() {
-    let outside = Outside::built("uart");
+    let outside = Outside::built("blocks");
     for (block, file, from, to) in [
         ("uart_rx", "UartRx.sv", "index == 9", "index == 8"),
         ("timer", "Timer.sv", "count >= limit ? 0", "count > limit ? 0"),

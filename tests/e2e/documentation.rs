@@ -26,14 +26,13 @@ const CODE: [&str; 8] =
     ["benches", "core", "crates", "examples", "fuzz", "src", "tests", "verilated"];
 
 /// Documents outside of the book.
-const BESIDE: [&str; 13] = [
+const BESIDE: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "vectors/README.md",
     "examples/arbiter/README.md",
-    "examples/async_fifo/README.md",
-    "examples/axi_lite_memory/README.md",
+    "examples/blocks/README.md",
     "examples/fifo/README.md",
     "examples/picorv32/README.md",
     "examples/regblock/README.md",

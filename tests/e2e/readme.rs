@@ -168,7 +168,7 @@ fn the_tutorial_of_a_block_shows_what_its_commands_print() {
 #[test]
 #[ignore = "slow: builds a crate and two variants of its RTL"]
 fn the_tutorial_of_a_peripheral_shows_what_its_commands_print() {
-    let rtl = "axi_lite_memory/rtl/AxiLiteMemory.sv";
+    let rtl = "blocks/rtl/AxiLiteMemory.sv";
     assert_tutorial("docs/tutorial/axi-lite.md", Some(rtl));
 }
 

@@ -1,7 +1,7 @@
 //! The scoreboard of both domains: items leave in order, and no later than the synchronizers need.
 
-use crate::rtl::{Inputs, Outputs};
-use crate::{Pop, Push, Traffic};
+use super::rtl::{Inputs, Outputs};
+use super::{Pop, Push, Traffic};
 use cosim_core::channels::{
     InOrder, Monitor, Protocol, SinkItem as _, SourceItem as _, transaction_checks,
 };
@@ -48,7 +48,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     }
 
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let in_reset = crate::in_reset(inputs);
+        let in_reset = super::in_reset(inputs);
         if in_reset {
             self.items.clear();
             (self.hidden, self.blocked) = (0, 0);

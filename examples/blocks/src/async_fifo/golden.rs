@@ -1,7 +1,7 @@
 //! The golden model of the counters: each counts the items of its domain, in every step.
 
-use crate::rtl::{Bits8, Inputs, Outputs};
-use crate::{Pop, Push};
+use super::rtl::{Bits8, Inputs, Outputs};
+use super::{Pop, Push};
 use cosim_core::channels::{SinkItem as _, SourceItem as _};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 

@@ -1,13 +1,15 @@
 //! The program with the blocks.
 
+use blocks::{apb::ApbMemory, async_fifo::AsyncFifo, axi_lite::AxiLiteMemory, axi4::Axi4Memory};
+use blocks::{receiver::UartRx, stream::Numberer, timer::Timer, wishbone::WishboneMemory};
 use std::process::ExitCode;
-use uart::{apb::ApbMemory, axi4::Axi4Memory, wishbone::WishboneMemory};
-use uart::{receiver::UartRx, stream::Numberer, timer::Timer};
 
 fn main() -> ExitCode {
     cosim_core::main(cosim_core::program!(
         ApbMemory,
+        AsyncFifo,
         Axi4Memory,
+        AxiLiteMemory,
         Numberer,
         Timer,
         UartRx,
