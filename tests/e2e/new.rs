@@ -241,11 +241,77 @@ fn unsupported_ports_are_refused_by_name() {
     refused(width, &format!("{a} --clock d"), "E0309", "--clock");
     refused(width, &format!("{a} --parameter M=3"), "E0312", "M");
     refused(width, &format!("{a} --parameter N=3,4"), "E0308", "`d`");
+    // Defaults that only stand for a value.
+    let unset = "module a #(int N = -1)(input clk, input [N-1:0][1:0] d, output q); endmodule\n";
+    refused(unset, a, "E0316", "port `d` of a has a range that begins below 0");
+    let buses = |number: &str| {
+        format!(
+            "interface bus; logic d; modport m(input d); endinterface\n\
+             module a #(int N = {number})(input clk, bus.m b[N-1:0], output q); endmodule\n"
+        )
+    };
+    refused(&buses("0"), a, "E0316", "are 0 or -1: N");
+    refused(&buses("65"), a, "E0309", "more than 64 interfaces");
+    let member =
+        "module a #(type T = logic)(input clk, input T d, output q); assign q = d.x; endmodule\n";
+    refused(member, a, "E0307", "T is logic");
     let good = &format!("module a({good}); endmodule\n");
     refused(good, "b --top c a.sv", "E0303", "c");
     refused(good, "b --top a none.sv", "E0301", "none.sv");
     refused(good, &format!("{a} --verilator-option '-f a.sv'"), "E0317", "\"-f a.sv\"");
     refused(good, "../b --top a a.sv", "E0101", "NAME");
+}
+
+/// Does `cosim new` drive what a first run needs, and name what could keep the block from moving?
+#[test]
+fn no_first_run_is_dead_or_illegal_in_silence() {
+    let stream = "input s_axis_tvalid, output s_axis_tready, input [7:0] s_axis_tdata";
+    for (ports, body, expected) in [
+        // Connected by position.
+        (
+            "input aclk, bclk, d, output p, q",
+            "sub a(aclk, d, p); sub b(.c(bclk), .d, .q);",
+            "clocks aclk, bclk",
+        ),
+        (
+            &*format!("input S_AXI_ACLK, S_AXI_ARESETN, i_reset, {stream}"),
+            "sub a(S_AXI_ACLK, i_reset, s_axis_tready);",
+            "reset i_reset, 1 in reset, reset S_AXI_ARESETN, 0 in reset",
+        ),
+        (
+            &*format!("input clk, input ref_clk, {stream}"),
+            "sub a(clk, ref_clk, s_axis_tready);",
+            "warning: ref_clk: called a clock",
+        ),
+        (
+            &*format!("input clk, input [1:0] s_valid, output [1:0] s_ready, {stream}"),
+            "sub a(clk, s_valid[0], s_axis_tready); assign s_ready = 0;",
+            "source s_1 (s_valid[1], s_ready[1])",
+        ),
+        (
+            &*format!("input clk, input flush_req, {stream}"),
+            "sub a(clk, flush_req, s_axis_tready);",
+            "warning: flush_req: held at 0",
+        ),
+        (
+            &*format!("input clk, input odd_gnt, {stream}"),
+            "sub a(clk, odd_gnt, s_axis_tready);",
+            "warning: odd_gnt: random",
+        ),
+        (
+            "input clk, output req_o, input gnt_i, rvalid_i, output we_o, output [7:0] addr_o, wdata_o, input [7:0] rdata_i",
+            "sub a(clk, gnt_i, req_o);",
+            "warning: r: offers answers",
+        ),
+    ] {
+        let sub =
+            "module sub(input c, input d, output reg q); always @(posedge c) q <= d; endmodule";
+        let place = Place::with_files(&[(
+            "a.sv",
+            &*format!("module a({ports}); {body} endmodule\n{sub}\n"),
+        )]);
+        place.prints(0, &[expected], "new b --top a a.sv");
+    }
 }
 
 /// Folders of repositories have links, parts of modules, and several versions of a module.
@@ -268,6 +334,8 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
         ("r/rtl/other_ff.sv", "module part_x(input a); endmodule\n"),
         ("r/rtl/other_latch.sv", "module part_x(input b); endmodule\n"),
     ]);
+    // Each leads to all of the project again.
+    (0..20).for_each(|number| place.link("..", &format!("r/rtl/around{number}")));
     for (name, to) in [("up", ".."), ("inc", "../inc"), ("broken.sv", "nowhere")] {
         place.link(to, &format!("r/rtl/{name}"));
     }

@@ -31,7 +31,7 @@ interface_pins! {
         pwrite: Pin<M> bit ["pwrite"] "the transfer is a write";
         paddr: Pin<M> ["paddr"] "the byte address";
         pwdata: Pin<M> ["pwdata"] "the write data, at most 64 bits";
-        pstrb: Optional<M> ["pstrb"] "one bit for each byte: whether it is written";
+        pstrb: Optional<M> ["pstrb", "pwstrb"] "one bit for each byte: whether it is written";
         pprot: Optional<M> ["pprot"] "the protection type";
         pready: Optional<S> bit ["pready"]
             "the subordinate completes the transfer; in one cycle without it";

@@ -139,6 +139,16 @@ impl AddressWeights {
     }
 }
 
+/// An ID of at most `most`: one of the lowest four in half of the draws, so that they repeat, else
+/// one of the lowest 15 or the largest.
+pub(crate) fn any_id(most: u64, rng: &mut CaseRng) -> u64 {
+    match rng.random_range(0..32) {
+        id @ 0..15 => id.min(most),
+        15 => most,
+        other => (other % 4).min(most),
+    }
+}
+
 /// Draws addresses that repeat.
 #[derive(Debug, Clone)]
 pub(crate) struct AddressPool<'a> {

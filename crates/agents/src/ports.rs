@@ -3,7 +3,8 @@
 //! A pattern says what is around the names of the protocol: `s_axi_` before them, or `*_s0` behind
 //! them. Names are compared without underscores and case, and without an `i_`, `o_`, `_i` or `_o`
 //! that only says the direction: `S_AXI_AWVALID`, `s_axi_aw_valid_i` and `i_s_axi_awvalid` are
-//! `awvalid` with the pattern `s_axi_`.
+//! `awvalid` with the pattern `s_axi_`. So are those of Chisel, which has `bits` before a payload:
+//! `s_axi_aw_bits_addr` is `awaddr`.
 
 use verilated::{Field, Pin, Pins};
 
@@ -75,13 +76,17 @@ impl<'a> Name<'a> {
         if is_direction { Some(Self { end: end - 2, ..self }) } else { None }
     }
 
-    /// The next letter in lower case, without underscores; 0 at the end.
+    /// The next letter in lower case, without underscores and `bits` between them; 0 at the end.
     const fn next(&mut self) -> u8 {
         while self.begin < self.end {
             let letter = self.bytes[self.begin];
             self.begin += 1;
             if letter != b'_' {
                 return letter.to_ascii_lowercase();
+            }
+            let (_, rest) = self.bytes.split_at(self.begin);
+            if let [b'b', b'i', b't', b's', b'_', ..] = rest {
+                self.begin += 4;
             }
         }
         0

@@ -9,7 +9,7 @@ mod monitor;
 pub use agents::{StreamSink, StreamSource};
 pub use monitor::StreamMonitor;
 
-use crate::channel::{Readiness, ReadyWeights};
+use crate::channel::{Readiness, ReadyWeights, any_id};
 use crate::operations::{check_resets, longest_delay, wrong};
 use crate::ports::{Optional, Ports, interface_pins};
 use crate::wide::{Data, Lanes, Wide};
@@ -238,10 +238,10 @@ cosim_harness::weights! {
         /// Chance that any bytes of a beat are null or position bytes, if there are `tkeep` and
         /// `tstrb`.
         sparse: Percent = 0,
-        /// Largest `tid`.
-        ids: Uint<32> = 3,
-        /// Largest `tdest`.
-        dests: Uint<32> = 3,
+        /// Largest `tid`, within its width; of the others, the lowest 15 are drawn.
+        ids: Uint<32> = 4294967295,
+        /// Largest `tdest`, likewise.
+        dests: Uint<32> = 4294967295,
     }
 
     /// How a receiver takes beats.
@@ -280,7 +280,7 @@ impl<T: Pins, R: Pins> DrawnTraffic<StreamPins<T, R>> for StreamTraffic {
             let length = weights.beats.draw(rng).min(u64::from(beats));
             let number = |pin: &Option<Pin<T>>, most: Uint<32>, rng: &mut CaseRng| {
                 let limit = pin.map_or(0, |pin| (1_u64 << pin.width().min(32)) - 1);
-                Uint::new(rng.random_range(0..=limit.min(most.get())))
+                Uint::new(any_id(limit.min(most.get()), rng))
             };
             let id = number(&pins.tid, weights.ids, rng);
             let dest = number(&pins.tdest, weights.dests, rng);

@@ -44,14 +44,14 @@ interface_pins! {
         we: Pin<M> bit ["we"] "the request is a write";
         adr: Pin<M> ["adr", "addr"] "the address";
         write_data: Pin<M>
-            ["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi"]
+            ["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi", "dat_mosi"]
             "the write data, at most 64 bits";
         sel: Optional<M> ["sel"] "one bit for each byte: whether it takes part";
         ack: Pin<S> bit ["ack"] "the transfer succeeded";
         err: Optional<S> bit ["err"] "the transfer failed";
         rty: Optional<S> bit ["rty"] "the manager should retry it";
         read_data: Pin<S>
-            ["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso"]
+            ["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso", "dat_miso"]
             "the read data";
         stall: Optional<S> bit ["stall"] "the request is not taken; only in the pipelined mode";
     } with {

@@ -72,11 +72,16 @@ impl Protocol {
     }
 
     /// Ports of similar protocols that have no agents.
-    fn strangers(self) -> &'static [&'static str] {
+    fn strangers(self, is_manager: bool) -> &'static [&'static str] {
         match self {
             // AXI3.
             Axi4 => &["wid"],
             AxiLite => &["awlen", "awid", "awburst", "arlen", "arid", "arburst", "wlast", "rlast"],
+            // Buses that answer when they like. A memory may say of its own accord that data comes.
+            MemoryPort if is_manager => {
+                &["gnt", "grant", "ack", "rdy", "ready", "stall", "busy", "rvalid", "rvld", "vld"]
+            }
+            MemoryPort => &["gnt", "grant", "ack", "rdy", "ready", "stall", "busy"],
             _ => &[],
         }
     }
@@ -285,7 +290,7 @@ impl Interfaces {
         let is_stranger = |name: &str| {
             sides.iter().any(|side| side.iter().any(|port| is_port(&port.name, &pattern, name)))
         };
-        if protocol.strangers().iter().any(|name| is_stranger(name)) {
+        if protocol.strangers(is_manager).iter().any(|name| is_stranger(name)) {
             return None;
         }
         let has = |name: &str| {
@@ -520,6 +525,28 @@ mod tests {
                 "clka ena wea addra=5 dina=8 enb web addrb=5 dinb=8",
                 "douta=8 doutb=8",
                 "a MemoryPort subordinate *a, b MemoryPort subordinate *b, clka",
+            ),
+            (
+                "PSEL PENABLE PWRITE PADDR=8 PWDATA=32 PWSTRB=4",
+                "PRDATA=32",
+                "apb Apb subordinate , ",
+            ),
+            (
+                "iBusWishbone_ACK iBusWishbone_DAT_MISO=32 iBusWishbone_ERR",
+                "iBusWishbone_CYC iBusWishbone_STB iBusWishbone_WE iBusWishbone_ADR=30 \
+                 iBusWishbone_DAT_MOSI=32 iBusWishbone_SEL=4",
+                "ibuswishbone Wishbone manager iBusWishbone_, ",
+            ),
+            (
+                "io_in_ar_valid io_in_ar_bits_addr=8 io_in_r_ready",
+                "io_in_ar_ready io_in_r_valid io_in_r_bits_data=32",
+                "io_in AxiLite subordinate io_in_, ",
+            ),
+            // An answer that comes when it likes is none of a memory port.
+            (
+                "data_gnt_i data_rvalid_i data_rdata_i=32",
+                "data_req_o data_we_o data_addr_o=32 data_wdata_o=32",
+                "data_gnt_i data_rvalid_i data_rdata_i data_req_o data_we_o data_addr_o data_wdata_o",
             ),
             (
                 "m_axis_tready rx",

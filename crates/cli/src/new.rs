@@ -5,8 +5,9 @@ use super::{counted, interruption, print_text};
 use crate::agents::{Interfaces, Protocol};
 use crate::channels::{Channel, Channels};
 use crate::library::Library;
-use crate::resets::Reset;
+use crate::resets::{Reset, is_reset_name};
 use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Skeleton};
+use crate::wrapper::is_clock_name;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input_text};
@@ -17,6 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tempfile::TempDir;
+use verilated_build::activity::Activity;
 use verilated_build::sources::Declarations;
 
 /// What to write.
@@ -105,6 +107,62 @@ fn others(interfaces: &Interfaces, channels: &Channels) -> String {
     line(&held, "held by `tie`") + &line(&varied, "with random values by `vary`")
 }
 
+/// What may keep the block from moving, or make its traffic illegal: a line for each kind.
+fn doubts(made: &GeneratedCrate) -> Vec<String> {
+    let GeneratedCrate { interfaces, channels, ports, clocks, resets, .. } = made;
+    let is_of_pins = channels.channels.is_empty() && interfaces.interfaces.is_empty();
+    let held = interfaces.held(channels);
+    let free: Vec<&str> = match is_of_pins {
+        true => ports.inputs.iter().map(|port| port.name.as_str()).collect(),
+        false => {
+            let held = held.iter().map(|(port, _)| port.name.as_str());
+            held.chain(interfaces.varied(channels).iter().map(|port| port.name.as_str())).collect()
+        }
+    };
+    let is_own = |name: &str| {
+        clocks.iter().any(|clock| clock == name) || resets.iter().any(|(reset, _)| reset == name)
+    };
+    let free: Vec<&str> = free.into_iter().filter(|name| !is_own(name)).collect();
+    let words = |name: &str| -> Vec<String> {
+        name.to_ascii_lowercase().split('_').map(str::to_owned).collect()
+    };
+    let moves = |name: &&str| {
+        let is_word = |word: &String| MOVES.iter().any(|moves| word.ends_with(moves));
+        words(name).iter().any(is_word)
+    };
+    let named = |names: Vec<&str>, says: &str| {
+        (!names.is_empty()).then(|| format!("{}: {says}", names.join(", ")))
+    };
+    let of_kind =
+        |is_it: &dyn Fn(&str) -> bool| free.iter().copied().filter(|name| is_it(name)).collect();
+    let varied = interfaces.varied(channels).into_iter();
+    let varied = varied.map(|port| port.name.as_str()).filter(|name| free.contains(name));
+    let low = held.iter().filter(|(_, value)| *value == 0).map(|(port, _)| port.name.as_str());
+    let answers = channels.channels.iter().filter(|channel| {
+        channel.is_source && channel.ready.is_none() && channel.valid.port.contains("rvalid")
+    });
+    [
+        named(of_kind(&is_clock_name), "called a clock, and no register waits for it; if it is one, name all clocks with --clock"),
+        named(of_kind(&is_reset_name), "called a reset, and is not driven as one; name it with --reset if it is"),
+        named(low.filter(moves).collect(), "held at 0, which may keep the block from moving; drive it in src/lib.rs"),
+        named(
+            varied.filter(moves).collect(),
+            "random, and may belong to a protocol that is not recognized; drive it in src/lib.rs",
+        ),
+        named(
+            answers.map(|channel| channel.name.as_str()).collect(),
+            "offers answers that nothing asked for; let src/lib.rs offer one for each request",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Ends of words for inputs without which a block does not move.
+const MOVES: [&str; 10] =
+    ["ready", "rdy", "valid", "vld", "grant", "gnt", "ack", "enable", "tvalid", "req"];
+
 /// Writes the crate.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _interrupted = interruption()?;
@@ -148,6 +206,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             .collect::<Result<_, Error>>()?,
         is_of_pins: arguments.pins,
     };
+    let activity = Activity::begin(format!("asking Verilator about {top}"));
+    let made = skeleton.write(Path::new("."))?;
+    drop(activity);
+    let doubts = doubts(&made);
     let GeneratedCrate {
         folder,
         ports,
@@ -158,7 +220,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         channels,
         interfaces,
         warning,
-    } = skeleton.write(Path::new("."))?;
+    } = made;
     let reset = match resets.as_slice() {
         [] if is_combinational => "no reset".to_owned(),
         [] => "no reset; see its README.md".to_owned(),
@@ -179,9 +241,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     });
     let channel = |channel: &Channel| {
         let side = if channel.is_source { "source" } else { "sink" };
-        let ready = channel.ready.as_ref().map(|ready| format!(", {}", ready.text()));
+        let bit = channel.bit().map_or_else(String::new, |bit| format!("[{bit}]"));
+        let ready = channel.ready.as_ref().map(|ready| format!(", {}{bit}", ready.text()));
         let (valid, ready) = (channel.valid.text(), ready.unwrap_or_default());
-        format!("{side} {} ({valid}{ready})", channel.name)
+        format!("{side} {} ({valid}{bit}{ready})", channel.name)
     };
     let mut interface_lines = String::new();
     for of in &interfaces.interfaces {
@@ -207,7 +270,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             format!("channels: {}; check them in src/lib.rs\n", all.join(", "))
         }
     };
-    if let Some(warning) = warning {
+    for warning in warning.into_iter().chain(doubts) {
         program::warn(format_args!("{warning}"));
     }
     let others = others(&interfaces, &channels);

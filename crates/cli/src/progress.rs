@@ -140,7 +140,7 @@ impl Log {
 fn sentence(now: &[Snapshot], has_bar: bool) -> String {
     let outer = now.first().map(|one| phrase(one, has_bar)).unwrap_or_default();
     match now.last() {
-        Some(inner) if now.len() > 1 => format!("{outer}: {}", phrase(inner, false)),
+        Some(inner) if inner.text != now[0].text => format!("{outer}: {}", phrase(inner, false)),
         _ => outer,
     }
 }

@@ -6,6 +6,7 @@
 mod agent_texts;
 mod asking;
 mod crate_name;
+mod placeholders;
 mod texts;
 mod types;
 
@@ -83,7 +84,14 @@ impl Skeleton {
     /// [`Error::File`] or [`Error::Usage`] if the folder exists or the RTL has unsupported ports.
     /// [`Error::Build`] with Verilator's messages.
     pub fn write(&self, place: &Path) -> Result<GeneratedCrate, Error> {
-        self.with_quoted_strings()?.write_given(place)
+        self.with_quoted_strings()?.write_given(place).map_err(|error| match error {
+            Error::Build { code, message } if code == codes::VERILATOR_REJECTED => {
+                let header = self.header().unwrap_or_default();
+                let hint = placeholders::hint(&header, &self.parameters).unwrap_or_default();
+                Error::Build { code, message: message + &hint }
+            }
+            error => error,
+        })
     }
 
     fn write_given(&self, place: &Path) -> Result<GeneratedCrate, Error> {
@@ -276,13 +284,12 @@ impl Skeleton {
     }
 
     /// The resets: the one that was named, else an input of one bit with a usual name, else one
-    /// that registers wait for; then those of other clocks.
+    /// that registers wait for; then the others: one with random values would make traffic illegal.
     fn resets(&self, ports: &Ports, wrapping: &Wrapping) -> Result<Vec<(String, bool)>, Error> {
         let mut all: Vec<(String, bool)> = self.reset(ports)?.into_iter().collect();
-        let has_several = !wrapping.clocks.is_empty();
         for reset in &wrapping.resets {
             let is_known = all.iter().any(|(name, _)| *name == reset.0);
-            if !is_known && reset.0 != wrapping.clock && (has_several || all.is_empty()) {
+            if !is_known && reset.0 != wrapping.clock {
                 all.push(reset.clone());
             }
         }

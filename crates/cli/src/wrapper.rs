@@ -20,6 +20,8 @@ use verilated_build::module::{
 
 /// Arrays with more elements become one port.
 const MOST_ELEMENTS: i64 = 16;
+/// Arrays of interfaces have at most so many.
+const MOST_INTERFACES: i64 = 64;
 /// Names for the clock of the harness, if several clocks or none are the module's own.
 const HARNESS_CLOCKS: [&str; 4] = ["clk", "step_clk", "harness_clk", "step_of_harness"];
 /// Names of ports that C++, its macros, Verilator's model, the harness or generated code have for
@@ -422,6 +424,12 @@ impl Builder<'_> {
             None => vec![(String::new(), String::new())],
             Some((left, right)) => {
                 let range = if left <= right { left..=right } else { right..=left };
+                if range.end() - range.start() >= MOST_INTERFACES {
+                    let limit = format!(
+                        "[{left}:{right}] is an array of more than {MOST_INTERFACES} interfaces"
+                    );
+                    return Err(self.refuse(port, &limit));
+                }
                 range.map(|n| (format!("[{n}]"), format!("_{n}"))).collect()
             }
         };
@@ -747,7 +755,7 @@ fn has_structs(kind: &Type) -> bool {
 }
 
 /// Whether a port of an interface is called like a clock.
-fn is_clock_name(name: &str) -> bool {
+pub fn is_clock_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["clk", "clock", "aclk", "pclk", "hclk"].iter().any(|word| name.contains(word))
 }

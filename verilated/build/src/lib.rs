@@ -56,8 +56,8 @@ pub use registered::{Driving, choose};
 pub use registers::Register;
 pub use templates::render;
 pub use tool::{
-    EXCEEDED, answer_within, interrupt, is_crash, messages, messages_until, messages_within,
-    written_text,
+    EXCEEDED, answer_within, check_interrupted, interrupt, is_crash, messages, messages_until,
+    messages_within, written_text,
 };
 pub use verilate::{Clock, Design, Verilated, Wrapper};
 

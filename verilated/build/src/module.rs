@@ -613,8 +613,9 @@ fn enumeration(kind: &Element, base: &BitsType) -> BitsType {
 fn bounds(kind: &Element) -> Option<(i64, i64)> {
     let range = kind.child("range")?;
     let mut ends = range.of_kind("const").map(|end| number(end.name()));
-    let (left, right) = (ends.next()??, ends.next()??);
-    Some((left as i64, right as i64))
+    // A bound is an `int`, which may be negative.
+    let (left, right) = (ends.next()?? as i32, ends.next()?? as i32);
+    Some((left.into(), right.into()))
 }
 
 /// The value of a literal like `32'sh1f`.
@@ -741,6 +742,14 @@ endmodule";
         assert_eq!(parameter("N"), (Some(4), true, true));
         assert_eq!(parameter("D"), (Some(8), true, false), "it follows N");
         assert!(!parameter("S").1);
+    }
+
+    #[test]
+    fn bounds_may_be_negative() {
+        let text =
+            "module m #(int N = 0)(input logic [N-1:0] a, input logic [N-2:0][N-2:0] b); endmodule";
+        let module = described(text, "m dut();");
+        assert_eq!((bits(&module, "a").width, bits(&module, "b").width), (2, 9));
     }
 
     #[test]

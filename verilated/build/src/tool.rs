@@ -25,6 +25,8 @@ pub const EXCEEDED: i32 = Signal::XCPU.as_raw();
 const END: usize = 1 << 20;
 /// The most that is read of a file that a tool wrote: the description of the largest designs.
 const MOST_FILE: u64 = 1 << 30;
+/// The most memory of a Verilator, in bytes.
+const MOST_MEMORY: u64 = 8 << 30;
 /// Polling interval of a running program.
 const TICK: Duration = Duration::from_millis(5);
 /// How long a program may take to end after SIGTERM.
@@ -37,7 +39,10 @@ pub fn interrupt() {
 }
 
 /// Fails after a call of [`interrupt`].
-pub(crate) fn check() -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub fn check_interrupted() -> Result<(), Error> {
     if INTERRUPTED.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
@@ -47,7 +52,7 @@ pub(crate) fn wait<T>(mut ready: impl FnMut() -> Result<Option<T>, Error>) -> Re
         if let Some(value) = ready()? {
             return Ok(value);
         }
-        check()?;
+        check_interrupted()?;
         thread::sleep(TICK);
     }
 }
@@ -106,10 +111,16 @@ pub fn answer_within(
 }
 
 /// Runs a program with as large a stack as the system permits: Verilator follows expressions as
-/// deep as they are nested. Returns of standard output and standard error what `keep` says.
+/// deep as they are nested. Its memory is limited: a parameter that only stands for a value lets it
+/// unroll loops until the machine has none left. Returns of standard output and standard error what
+/// `keep` says.
 pub(crate) fn with_large_stack(command: Command, keep: [Keep; 2]) -> Result<Output, Error> {
     let own = getrlimit(Resource::Stack);
-    watched(command, &[(Resource::Stack, Rlimit { current: own.maximum, ..own })], None, keep)
+    let limits = [
+        (Resource::Stack, Rlimit { current: own.maximum, ..own }),
+        (Resource::As, Rlimit { current: Some(MOST_MEMORY), ..getrlimit(Resource::As) }),
+    ];
+    watched(command, &limits, None, keep)
 }
 
 fn within(seconds: u64) -> [(Resource, Rlimit); 1] {
@@ -154,7 +165,7 @@ fn watched(
     deadline: Option<Instant>,
     [out, err]: [Keep; 2],
 ) -> Result<Output, Error> {
-    check()?;
+    check_interrupted()?;
     let program = command.get_program().to_string_lossy().into_owned();
     let spawned = command
         .process_group(0)

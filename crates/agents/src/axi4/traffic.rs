@@ -1,7 +1,7 @@
 //! The operations of an AXI4 manager, and how they are drawn.
 
 use super::{Axi4Address, Axi4Burst, Axi4Pins};
-use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights, any_id};
 use crate::operations::{check_resets, longest_delay, operation, wrong};
 use crate::wide::{Lanes, Wide};
 use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
@@ -248,8 +248,8 @@ cosim_harness::weights! {
         unaligned: Percent = 20,
         /// Chance that a beat does not have all strobes, if there is `wstrb`.
         partial: Percent = 30,
-        /// Largest ID.
-        ids: Uint<32> = 3,
+        /// Largest ID, within its width; of the others, the lowest 15 are drawn.
+        ids: Uint<32> = 4294967295,
         /// Chance that the 4 KB page of an operation follows from its ID, so that different IDs
         /// do not share addresses.
         page_by_id: Percent = 0,
@@ -316,7 +316,7 @@ impl Axi4Weights {
             Axi4Burst::Incr => {}
         }
         let id_bits = pins.address().id.map_or(0, |pin| pin.width().min(32));
-        let id = rng.random_range(0..=self.ids.get().min((1 << id_bits) - 1));
+        let id = any_id(self.ids.get().min((1 << id_bits) - 1), rng);
         let mut address = pool.draw(1 << full, rng);
         if rng.chance(self.page_by_id) {
             address = address & 0xfff | id << 12;

@@ -1,6 +1,6 @@
 //! Asks Verilator about the top: with the parameters and the interfaces that it lacks.
 
-use super::Skeleton;
+use super::{Skeleton, placeholders};
 use cosim_base::error::{Error, codes};
 use cosim_rtl::models::{Copies, Examined, Header, HeaderParameter, InterfacePort};
 use std::fmt::Write as _;
@@ -189,7 +189,7 @@ impl Skeleton {
     }
 
     /// What the text of the top declares.
-    fn header(&self) -> Result<Header, Error> {
+    pub(super) fn header(&self) -> Result<Header, Error> {
         Header::of(&self.top, &self.rtl, &self.options)
     }
 
@@ -216,7 +216,13 @@ impl Skeleton {
     pub(super) fn question(&self) -> Result<Question, Error> {
         const MOST_ATTEMPTS: usize = 12;
         let mut query = AskingModule { top: self.top.clone(), ..AskingModule::default() };
-        let mut is_header_read = false;
+        let mut is_header_read = !self.parameters.is_empty();
+        if is_header_read {
+            query.header = self.header()?;
+            if placeholders::are_given(&query.header, &self.parameters) {
+                query.parameters = self.first_values();
+            }
+        }
         let mut lacks_parameters = false;
         for _ in 0..MOST_ATTEMPTS {
             let error = match Examined::of_top(&self.top, &query.text(), &self.rtl, &self.options) {
@@ -308,6 +314,7 @@ impl Skeleton {
             let found = design
                 .describe_instance(&verilator, &answer.path().join("described"), "dut")
                 .map_err(|error| copies.plain(error, &self.top, &verilator))?;
+            placeholders::check_ranges(&self.top, &found)?;
             if let Some(first) = &first
                 && let Some((one, _)) =
                     first.ports.iter().zip(&found.ports).find(|(one, other)| one != other)

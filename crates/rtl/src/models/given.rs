@@ -54,6 +54,8 @@ pub struct UserRtl {
     pub named: Named,
     /// The canonical paths of the sources.
     known: BTreeSet<PathBuf>,
+    /// The paths of the folders.
+    searched: BTreeSet<PathBuf>,
 }
 
 /// The folders and files that the user named, to find files that a link leads to elsewhere. The
@@ -189,24 +191,37 @@ impl UserRtl {
             entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
         };
         let real = fs::canonicalize(root).map_err(|error| Error::unreadable(root, &error))?;
-        // What a link inside of the folder leads to is found without it.
+        // What a link inside of the folder leads to is found without it, and what is around the
+        // folder was not named.
         let leads_inside = |entry: &DirEntry| {
             let target = || {
                 let linked = entry.path_is_symlink() && entry.depth() > 0;
                 let target = linked.then(|| fs::canonicalize(entry.path()).ok())??;
+                if real.starts_with(&target) {
+                    return Some(true);
+                }
                 let inside = target.strip_prefix(&real).ok()?;
                 let is_hidden = |part: &OsStr| part.as_encoded_bytes().starts_with(b".");
                 Some(!inside.iter().any(is_hidden))
             };
             entry.file_type().is_dir() && target() == Some(true)
         };
+        let mut walked = BTreeSet::new();
+        // A folder that several links lead to is walked once.
+        let is_new = |entry: &DirEntry, walked: &mut BTreeSet<PathBuf>| {
+            !entry.file_type().is_dir()
+                || fs::canonicalize(entry.path()).is_ok_and(|real| walked.insert(real))
+        };
         let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
         let mut found = false;
         self.named.folder(root);
         self.search(root, false);
-        let is_kept = |entry: &DirEntry| !is_hidden(entry) && !leads_inside(entry);
+        let is_kept = |entry: &DirEntry| {
+            !is_hidden(entry) && !leads_inside(entry) && is_new(entry, &mut walked)
+        };
         let entries = walk.into_iter().filter_entry(is_kept);
         for (count, entry) in entries.enumerate() {
+            verilated_build::check_interrupted()?;
             let entry = match entry {
                 // A link to a folder around it, or to nothing.
                 Err(error) if is_idle_link(&error) => continue,
@@ -282,7 +297,7 @@ impl UserRtl {
     }
 
     fn search(&mut self, path: &Path, is_explicit: bool) {
-        if !self.folders.iter().any(|folder| folder.path == path) {
+        if self.searched.insert(path.to_owned()) {
             self.folders.push(Folder { path: path.to_owned(), is_explicit });
         }
     }

@@ -1,6 +1,7 @@
 //! The inputs of a module whose edges its registers wait for.
 
 use super::{DEPTH, EdgeKind, Reader};
+use crate::netlist::port_name;
 use crate::tree::Element;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +55,7 @@ impl<'a> Edges<'_, 'a> {
             let Some(inner) = self.reader.defined(cell) else { continue };
             let below = self.of(inner.name(), depth + 1);
             for (leaf, kind) in below {
-                inside.extend(outside(cell, &leaf).into_iter().map(|leaf| (leaf, kind)));
+                inside.extend(outside(cell, inner, &leaf).into_iter().map(|leaf| (leaf, kind)));
             }
         }
         let mut found: BTreeMap<String, EdgeKind> = BTreeMap::new();
@@ -109,7 +110,8 @@ impl<'a> Edges<'_, 'a> {
         // A port of an interface that is in the module.
         if let Some((name, port)) = leaf.split_once('.') {
             for cell in instances(module).into_iter().filter(|cell| cell.name() == name) {
-                found.extend(outside(cell, port).into_iter().map(|leaf| (leaf, kind)));
+                let Some(inner) = self.reader.defined(cell) else { continue };
+                found.extend(outside(cell, inner, port).into_iter().map(|leaf| (leaf, kind)));
             }
         }
         module.each(&mut |element| {
@@ -135,16 +137,17 @@ impl<'a> Edges<'_, 'a> {
         for cell in instances(module) {
             let Some(inner) = self.reader.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
+                let Some(port) = port_name(pin, inner) else { continue };
                 let is_output = inner
                     .of_kind("var")
-                    .any(|var| var.name() == pin.name() && var.get("dir") == Some("output"));
+                    .any(|var| var.name() == port && var.get("dir") == Some("output"));
                 if depth >= DEPTH || !is_output || !leaves(pin).iter().any(|other| other == leaf) {
                     continue;
                 }
                 let (mut seen, mut inputs) = (BTreeSet::new(), BTreeMap::new());
-                self.trace(inner, pin.name(), kind, &mut seen, &mut inputs);
+                self.trace(inner, port, kind, &mut seen, &mut inputs);
                 for (input, kind) in inputs {
-                    found.extend(outside(cell, &input).into_iter().map(|leaf| (leaf, kind)));
+                    found.extend(outside(cell, inner, &input).into_iter().map(|leaf| (leaf, kind)));
                 }
             }
         }
@@ -163,10 +166,10 @@ pub(super) fn instances(module: &Element) -> Vec<&Element> {
     found
 }
 
-/// What is connected to a leaf of an instance.
-fn outside(cell: &Element, leaf: &str) -> Vec<String> {
+/// What is connected to a leaf of an instance of `module`.
+fn outside(cell: &Element, module: &Element, leaf: &str) -> Vec<String> {
     let (port, signal) = leaf.split_once('.').map_or((leaf, None), |(p, s)| (p, Some(s)));
-    let pins = cell.of_kind("port").filter(|pin| pin.name() == port);
+    let pins = cell.of_kind("port").filter(|pin| port_name(pin, module) == Some(port));
     let all = pins.flat_map(leaves);
     match signal {
         Some(signal) => all.map(|leaf| format!("{leaf}.{signal}")).collect(),
