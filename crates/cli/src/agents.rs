@@ -123,6 +123,9 @@ impl Protocol {
     }
 }
 
+/// At most so many interfaces share ports.
+const MOST_LANES: u32 = 16;
+
 /// The protocol, and the widths of address and data, of interfaces that may share a memory.
 pub type MemoryKind = (Protocol, [u32; 2]);
 
@@ -135,6 +138,8 @@ pub struct Interface {
     /// What is around the names of the protocol: that of writes, and that of reads if it differs.
     pub pattern: String,
     pub reads: Option<String>,
+    /// Which of several interfaces it is whose ports have an equal part for each, and their number.
+    pub lane: Option<(u32, u32)>,
     /// The name of the agent.
     pub name: String,
     /// Its ports, with the names of the protocol.
@@ -248,18 +253,23 @@ impl Interfaces {
         let rules = protocol.rules();
         for anchor in protocol.anchors() {
             let Some(rule) = rules.iter().find(|rule| rule.names[0] == *anchor) else { continue };
-            for port in sides[0].iter().filter(|port| port.width == 1) {
+            let most = if protocol == MemoryPort { 1 } else { MOST_LANES };
+            for port in sides[0].iter().filter(|port| port.width <= most) {
                 for name in rule.names {
                     for pattern in patterns(&port.name, name) {
                         if self.taken.contains(&port.name) {
                             continue;
                         }
+                        let lanes = port.width;
                         if let Some(interface) =
-                            self.interface(protocol, is_manager, pattern, sides)
+                            self.interface(protocol, is_manager, pattern, sides, lanes)
                         {
                             let own = interface.ports.iter().map(|(_, port)| port.name.clone());
                             self.taken.extend(own);
-                            self.interfaces.push(interface);
+                            let lane = |lane| (lanes > 1).then_some((lane, lanes));
+                            let all = (0..lanes)
+                                .map(|at| Interface { lane: lane(at), ..interface.clone() });
+                            self.interfaces.extend(all);
                         }
                     }
                 }
@@ -267,13 +277,14 @@ impl Interfaces {
         }
     }
 
-    /// The interface with a pattern, if all of its ports are there.
+    /// One of `lanes` interfaces with a pattern, if all of its ports are there.
     fn interface(
         &self,
         protocol: Protocol,
         is_manager: bool,
         pattern: String,
         sides: [&Vec<&Port>; 2],
+        lanes: u32,
     ) -> Option<Interface> {
         let find = |rule: &PortRule| -> Option<Port> {
             let side = sides[usize::from(!rule.is_of_manager)];
@@ -282,15 +293,24 @@ impl Interfaces {
                 let is_it = |port: &&&Port| {
                     is_port(&port.name, &pattern, name)
                         && !self.taken.contains(&port.name)
-                        && (port.width == 1 || !rule.is_bit)
+                        && port.width.is_multiple_of(lanes)
+                        && (port.width == lanes || !rule.is_bit)
                 };
-                side.iter().find(is_it).map(|port| (**port).clone())
+                let lane = |port: &&Port| Port { width: port.width / lanes, ..(**port).clone() };
+                side.iter().find(is_it).map(lane)
             })
         };
         let is_stranger = |name: &str| {
             sides.iter().any(|side| side.iter().any(|port| is_port(&port.name, &pattern, name)))
         };
         if protocol.strangers(is_manager).iter().any(|name| is_stranger(name)) {
+            return None;
+        }
+        // A port that is shared by all lanes belongs to no agent.
+        let is_shared = |rule: &PortRule| {
+            find(rule).is_none() && rule.names.iter().any(|name| is_stranger(name))
+        };
+        if lanes > 1 && protocol.rules().iter().any(is_shared) {
             return None;
         }
         let has = |name: &str| {
@@ -311,8 +331,15 @@ impl Interfaces {
                 None => {}
             }
         }
-        let interface =
-            Interface { protocol, is_manager, pattern, reads: None, name: String::new(), ports };
+        let interface = Interface {
+            protocol,
+            is_manager,
+            pattern,
+            reads: None,
+            lane: None,
+            name: String::new(),
+            ports,
+        };
         protocol.has_widths(&interface).then_some(interface)
     }
 
@@ -327,6 +354,7 @@ impl Interfaces {
                     && other.is_manager == first.is_manager
                     && other.has("awvalid") != first.has("awvalid")
                     && other.words() == first.words()
+                    && other.lane.or(first.lane).is_none()
             };
             if is_axi
                 && is_half(&first)
@@ -363,6 +391,9 @@ impl Interfaces {
                 let short = interface.protocol.short();
                 name = if name.is_empty() { short.to_owned() } else { format!("{short}_{name}") };
             }
+            if let Some((lane, _)) = interface.lane {
+                name = format!("{name}_{lane}");
+            }
             let stem = name.clone();
             for number in 2.. {
                 if used.insert(name.clone()) {
@@ -393,7 +424,8 @@ mod tests {
         let line = |of: &Interface| {
             let side = if of.is_manager { "manager" } else { "subordinate" };
             let reads = of.reads.as_ref().map_or_else(String::new, |reads| format!("+{reads}"));
-            format!("{} {:?} {side} {}{reads}", of.name, of.protocol, of.pattern)
+            let lane = of.lane.map_or_else(String::new, |(_, lanes)| format!(" of {lanes}"));
+            format!("{} {:?} {side} {}{reads}{lane}", of.name, of.protocol, of.pattern)
         };
         let free = ports.inputs.iter().chain(&ports.outputs);
         let free = free.filter(|port| !taken.contains(&port.name)).map(|port| port.name.clone());
@@ -465,6 +497,24 @@ mod tests {
     }
 
     #[test]
+    fn ports_may_hold_several_interfaces() {
+        let wide = |text: String| -> String {
+            let port = |word: &str| {
+                let (name, width) = word.split_once('=').unwrap();
+                format!("{name}={} ", 2 * width.parse::<u32>().unwrap())
+            };
+            text.split_whitespace().map(port).collect()
+        };
+        for protocol in [Axi4, AxiLite, Stream, Apb, Wishbone] {
+            let [m, s] = of(protocol, "s_", "", &[]).map(wide);
+            let lane = |lane| format!("s_{lane} {protocol:?} subordinate s_ of 2, ");
+            assert_eq!(found(&m, &s), lane(0) + &lane(1), "{m} {s}");
+        }
+        let expected = "we addr wdata rdata";
+        assert_eq!(found("we=4 addr=8 wdata=32", "rdata=32"), expected, "bits for bytes");
+    }
+
+    #[test]
     fn writes_and_reads_may_have_names_of_their_own_or_be_alone() {
         for protocol in [Axi4, AxiLite] {
             let [mw, sw] = of(protocol, "s_axil_wr_", "", &["aw", "w", "b"]);
@@ -489,7 +539,8 @@ mod tests {
         assert!(found(&m.replace("wdata=32", "wdata=12"), &s).starts_with("s_awvalid "));
         let [m, s] = of(Axi4, "s_", "", &[]);
         assert!(found(&format!("{m} s_wid=4"), &s).starts_with("s_awvalid "));
-        assert_eq!(found("tvalid=4 tdata=32", "tready=4"), "tvalid tdata tready");
+        // Lanes share a port.
+        assert_eq!(found("tvalid=4 tdata=32 tlast", "tready=4"), "tvalid tdata tlast tready");
         assert_eq!(
             found("push data_in=8 pop", "full data_out=8"),
             "push data_in pop full data_out"

@@ -258,8 +258,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let title = of.protocol.title();
         let pattern = if of.pattern.is_empty() { of.first_port() } else { &of.pattern };
         let star = if of.pattern.contains('*') || of.pattern.is_empty() { "" } else { "*" };
+        let lane =
+            of.lane.map_or_else(String::new, |(lane, all)| format!(", lane {lane} of {all}"));
         let line = format!(
-            "interface: {title} {side} {pattern}{star}{reads}, with an agent in src/lib.rs\n"
+            "interface: {title} {side} {pattern}{star}{reads}{lane}, with an agent in src/lib.rs\n"
         );
         interface_lines.push_str(&line);
     }

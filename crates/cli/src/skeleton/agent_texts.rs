@@ -22,6 +22,8 @@ struct AgentText {
     checks: &'static str,
     pattern: Text,
     reads: Option<Text>,
+    /// The lane and the number of lanes of ports that several interfaces share.
+    lane: Option<(u32, u32)>,
     /// What follows the pattern, and the call.
     argument: &'static str,
     more: &'static str,
@@ -55,6 +57,7 @@ pub struct Agents {
     memories: Vec<Ident>,
     beats: Vec<Ident>,
     has_naming: bool,
+    has_lanes: bool,
     /// Whether responses are those of the module, and not passed on from behind it.
     has_responses: bool,
     has_axi_responses: bool,
@@ -117,6 +120,7 @@ impl Agents {
             has_responses,
             has_axi_responses: has_responses && has_axi,
             has_wishbone_responses: has_responses && is_of("wishbone"),
+            has_lanes: agents.iter().any(|of| of.lane.is_some()),
             has_naming: agents.iter().any(|of| of.has_channels),
             beats: agents.iter().filter_map(|of| of.beats.clone()).collect(),
             memories: memories.into_iter().map(|(_, field)| field).collect(),
@@ -190,7 +194,11 @@ fn agent(interface: &Interface, clocks: &[String], fields: &mut Scope) -> AgentT
         name: Word::new(&interface.name),
         constant: Ident::constant(&field),
         field,
-        is_explicit: interface.reads.is_some() || !argument.is_empty() || !more.is_empty(),
+        is_explicit: interface.reads.is_some()
+            || interface.lane.is_some()
+            || !argument.is_empty()
+            || !more.is_empty(),
+        lane: interface.lane,
         title: interface.protocol.title(),
         module,
         pins,
