@@ -54,9 +54,11 @@ fn each_example_with_one_clock_is_on_the_list() {
     for (top, files, is_listed) in [
         ("Arbiter", &["arbiter/rtl/Arbiter.v", "arbiter/rtl/arbiter_sva.sv"][..], true),
         ("AxiLiteMemory", &["blocks/rtl/AxiLiteMemory.sv"], true),
+        ("ApbMemory", &["blocks/rtl/Memories.sv"], true),
+        ("Axi4Memory", &["blocks/rtl/Memories.sv"], true),
         ("Fifo", &["fifo/rtl/Fifo.sv"], true),
-        ("Timer", &["uart/rtl/Timer.sv"], true),
-        ("UartRx", &["uart/rtl/UartRx.sv"], true),
+        ("Timer", &["blocks/rtl/Timer.sv"], true),
+        ("UartRx", &["blocks/rtl/UartRx.sv"], true),
         ("AsyncFifo", &["blocks/rtl/AsyncFifo.sv"], true),
         (
             "AsyncFifo_wrapper",

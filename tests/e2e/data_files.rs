@@ -131,7 +131,8 @@ fn ports_with_negative_bounds_are_ports() {
                   output logic [3:-4] b, output logic d);\n\
                   always_ff @(posedge clk) begin b <= a; d <= ^{c, e, f, g}; end endmodule\n";
     let place = Place::with_files(&[("fx.sv", module)]);
-    place.prints(0, &["5 inputs and 2 outputs of module fx"], "new fx --top fx fx.sv");
+    let words = ["5 inputs and 2 outputs of module fx", "warning: port `g` of fx has a range"];
+    place.prints(0, &words, "new fx --top fx fx.sv");
 }
 
 /// Icarus connects ports by name and only warns if their widths differ.

@@ -250,7 +250,7 @@ fn unsupported_ports_are_refused_by_name() {
              module a #(int N = {number})(input clk, bus.m b[N-1:0], output q); endmodule\n"
         )
     };
-    refused(&buses("0"), a, "E0316", "are 0 or -1: N");
+    refused(&buses("0"), a, "E0316", "that are 0 or -1: N");
     refused(&buses("65"), a, "E0309", "more than 64 interfaces");
     let member =
         "module a #(type T = logic)(input clk, input T d, output q); assign q = d.x; endmodule\n";

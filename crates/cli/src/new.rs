@@ -139,7 +139,9 @@ fn doubts(made: &GeneratedCrate) -> Vec<String> {
     let varied = varied.map(|port| port.name.as_str()).filter(|name| free.contains(name));
     let low = held.iter().filter(|(_, value)| *value == 0).map(|(port, _)| port.name.as_str());
     let answers = channels.channels.iter().filter(|channel| {
-        channel.is_source && channel.ready.is_none() && channel.valid.port.contains("rvalid")
+        channel.is_source
+            && channel.ready.is_none()
+            && channel.valid.port.replace('_', "").contains("rvalid")
     });
     [
         named(of_kind(&is_clock_name), "called a clock, and no register waits for it; if it is one, name all clocks with --clock"),
@@ -219,7 +221,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         wrapper,
         channels,
         interfaces,
-        warning,
+        warnings,
     } = made;
     let reset = match resets.as_slice() {
         [] if is_combinational => "no reset".to_owned(),
@@ -272,7 +274,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             format!("channels: {}; check them in src/lib.rs\n", all.join(", "))
         }
     };
-    for warning in warning.into_iter().chain(doubts) {
+    for warning in warnings.into_iter().chain(doubts) {
         program::warn(format_args!("{warning}"));
     }
     let others = others(&interfaces, &channels);

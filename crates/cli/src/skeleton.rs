@@ -73,8 +73,8 @@ pub struct GeneratedCrate {
     pub channels: Channels,
     /// The interfaces that it declares with agents.
     pub interfaces: Interfaces,
-    /// What of the RTL is ignored.
-    pub warning: Option<String>,
+    /// What of the RTL is ignored, and ports that may have no width.
+    pub warnings: Vec<String>,
 }
 
 impl Skeleton {
@@ -115,6 +115,7 @@ impl Skeleton {
         fs::create_dir(&made).map_err(Error::write(&made))?;
         lay_out(&made.join("rtl"), all)?;
         let description = self.description(&made, &copies, &question)?;
+        let mut warnings = Vec::from_iter(placeholders::check_ranges(&self.top, &description)?);
         let wishes = Wishes {
             clocks: self.clocks.clone(),
             parameters: self.first_values(),
@@ -136,7 +137,8 @@ impl Skeleton {
             copies.sources.push(name.clone());
             wrapper = Some(name);
         }
-        let (ports, warning) = self.ports(&made, &copies, examined, &top, &wrapping)?;
+        let (ports, delays) = self.ports(&made, &copies, examined, &top, &wrapping)?;
+        warnings.extend(delays);
         let resets = self.resets(&ports, &wrapping)?;
         let (interfaces, channels) = self.channels(&ports, &resets, &wrapping);
         let texts = self.render(&Rendered {
@@ -175,7 +177,7 @@ impl Skeleton {
             wrapper,
             channels,
             interfaces,
-            warning,
+            warnings,
         })
     }
 

@@ -325,7 +325,10 @@ impl Design {
         // Verilator's script says so in other words.
         let fault = output.status.signal().filter(|signal| FAULTS.contains(signal));
         if let Some(signal) = fault {
-            messages += &format!("%Error: Verilator failed, with signal {signal}\n");
+            messages += &match messages.contains("bad_alloc") {
+                true => "%Error: Verilator has no memory left, of at most 8 GiB\n".to_owned(),
+                false => format!("%Error: Verilator failed, with signal {signal}\n"),
+            };
         }
         if messages.trim().is_empty() {
             let output =
@@ -345,14 +348,8 @@ impl Design {
 const FAULTS: [i32; 4] = [4, 6, 8, 11];
 
 /// Messages of Verilator and the system about the machine instead of the RTL.
-const MACHINE: [&str; 6] = [
-    "Can't write",
-    "Cannot write",
-    "Cannot create",
-    "No space left on device",
-    "File too large",
-    "bad_alloc",
-];
+const MACHINE: [&str; 5] =
+    ["Can't write", "Cannot write", "Cannot create", "No space left on device", "File too large"];
 
 /// Joins an option and its value without a space.
 fn option(name: &str, value: &Path) -> OsString {

@@ -4,6 +4,7 @@ use super::ApbPins;
 use crate::interface::Interface;
 use crate::memory_check::MemoryCheck;
 use crate::names::broken;
+use crate::ports::Optional;
 use crate::transfer::transfer;
 use cosim_harness::channels::{STALL, cycles_index};
 use cosim_harness::harness::{Covergroup, Transfer, Violation, check_list};
@@ -133,6 +134,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
     ) -> Result<Option<ApbTransfer>, Violation> {
         let port = || self.pins.psel.name();
         let pins = &self.pins;
+        let name = |pin: Optional<M>| pin.unwrap_or(pins.psel).name();
         let (select, enable) = (pins.psel.is_high(m), pins.penable.is_high(m));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         if in_reset {
@@ -143,8 +145,8 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
             return Ok(None);
         }
         if enable && !select && self.open.is_none() {
-            let message = "penable is high while psel is low";
-            return broken(port(), Self::ENABLE_WITHOUT_SELECT, message);
+            let message = "it is high while psel is low";
+            return broken(pins.penable.name(), Self::ENABLE_WITHOUT_SELECT, message);
         }
         if !select && self.open.is_none() {
             return Ok(None);
@@ -158,12 +160,12 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         };
         let Some((open, is_access)) = self.open.map(|open| (open, self.is_access)) else {
             if enable {
-                let message = "penable is high in the first cycle of a transfer";
-                return broken(port(), Self::NO_SETUP, message);
+                let message = "it is high in the first cycle of a transfer";
+                return broken(pins.penable.name(), Self::NO_SETUP, message);
             }
             if !request.is_write && request.strobe != 0 {
-                let message = format_args!("pstrb is {:#x} in a read", request.strobe);
-                return broken(port(), Self::STROBE_IN_READ, message);
+                let message = format_args!("it is {:#x} in a read", request.strobe);
+                return broken(name(pins.pstrb), Self::STROBE_IN_READ, message);
             }
             (self.open, self.is_access) = (Some(request), false);
             return Ok(None);
@@ -174,18 +176,18 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
             return broken(port(), check, message);
         }
         let changed = if open.address != request.address {
-            Some(Self::ADDRESS_HELD)
+            Some((pins.paddr.name(), Self::ADDRESS_HELD))
         } else if open.is_write != request.is_write {
-            Some(Self::WRITE_HELD)
+            Some((pins.pwrite.name(), Self::WRITE_HELD))
         } else if open.is_write && open.data != request.data {
-            Some(Self::DATA_HELD)
+            Some((pins.pwdata.name(), Self::DATA_HELD))
         } else if open.strobe != request.strobe {
-            Some(Self::STROBE_HELD)
+            Some((name(pins.pstrb), Self::STROBE_HELD))
         } else {
-            (open.prot != request.prot).then_some(Self::PROT_HELD)
+            (open.prot != request.prot).then(|| (name(pins.pprot), Self::PROT_HELD))
         };
-        if let Some(check) = changed {
-            return broken(port(), check, format_args!("{open:x?} becomes {request:x?}"));
+        if let Some((port, check)) = changed {
+            return broken(port, check, format_args!("{open:x?} becomes {request:x?}"));
         }
         self.is_access = true;
         let complete = self.pins.complete(m, s);

@@ -66,7 +66,7 @@ impl Top<'_> {
                 options: Vec::new(),
                 is_of_pins: true,
             };
-            if let Some(warning) = skeleton.write(&folder)?.warning {
+            for warning in skeleton.write(&folder)?.warnings {
                 program::warn(format_args!("{warning}"));
             }
         }

@@ -27,41 +27,47 @@ fn is_placeholder(kind: &Type) -> bool {
     }
 }
 
-/// Refuses ports whose width is a placeholder.
+/// A warning about ports whose width is a placeholder, as that of a field that is not used.
 ///
 /// # Errors
-/// [`Error::Usage`] with the parameters to give.
-pub fn check_ranges(top: &str, description: &ModuleDescription) -> Result<(), Error> {
+/// [`Error::Usage`] with the parameters to give, if a quarter of the vectors are such ports.
+pub fn check_ranges(top: &str, description: &ModuleDescription) -> Result<Option<String>, Error> {
+    let (mut found, mut vectors) = (Vec::new(), 0);
+    let mut add = |name: String, is_placeholder: bool, is_vector: bool| {
+        vectors += usize::from(is_vector);
+        found.extend(is_placeholder.then_some(name));
+    };
+    let is_vector = |kind: &Type| !matches!(kind, Type::Bits(bits) if bits.width == 1);
     for ModulePort { name, kind } in &description.ports {
-        let (signal, of, interface) = match kind {
-            PortKind::Value(_, kind) if is_placeholder(kind) => (String::new(), "", String::new()),
-            PortKind::Interface(InterfacePort { bounds: Some((left, right)), .. })
-                if has_placeholder(&format!("[{left}:{right}]")) =>
-            {
-                (String::new(), "", String::new())
+        match kind {
+            PortKind::Value(_, kind) => add(name.clone(), is_placeholder(kind), is_vector(kind)),
+            PortKind::Interface(InterfacePort { bounds, signals, .. }) => {
+                if let Some((left, right)) = bounds {
+                    add(name.clone(), has_placeholder(&format!("[{left}:{right}]")), true);
+                }
+                for (signal, _, kind) in signals {
+                    let name = format!("{name}.{signal}");
+                    add(name, is_placeholder(kind), is_vector(kind));
+                }
             }
-            PortKind::Interface(InterfacePort { signals, definition, .. }) => {
-                let found = signals.iter().find(|(_, _, kind)| is_placeholder(kind));
-                let Some((signal, ..)) = found else { continue };
-                (format!(".{signal}"), &*format!("{name}."), format!(" for {definition}"))
-            }
-            PortKind::Value(..) => continue,
-        };
-        let is_unset = |own: &&ModuleParameter| {
-            let number = own.value.as_deref().and_then(number);
-            matches!(number, Some(0 | 0xffff_ffff))
-        };
-        let unset = description.parameters.iter().filter(is_unset).map(|own| &*own.name);
-        let unset: Vec<&str> = unset.collect();
-        let unset = if unset.is_empty() { "none" } else { &unset.join(", ") };
-        let message = format!(
-            "port `{name}{signal}` of {top} has a range that begins below 0: the parameter of its \
-             width has no usable default; give it one with --parameter {of}NAME=VALUE{interface}; \
-             parameters of {top} that are 0 or -1: {unset}"
-        );
-        return Err(Error::Usage(codes::PARAMETER_MISSING, message));
+        }
     }
-    Ok(())
+    let Some(first) = found.first() else { return Ok(None) };
+    let is_unset = |own: &&ModuleParameter| {
+        matches!(own.value.as_deref().and_then(number), Some(0 | 0xffff_ffff))
+    };
+    let unset = description.parameters.iter().filter(is_unset).map(|own| &*own.name);
+    let unset: Vec<&str> = unset.collect();
+    let unset = if unset.is_empty() { "none" } else { &unset.join(", ") };
+    let message = format!(
+        "port `{first}` of {top} has a range that begins below 0; if the default of a parameter only \
+         stands for a value, give one with --parameter NAME=VALUE, or PORT.NAME=VALUE for one of an \
+         interface; parameters of {top} that are 0 or -1: {unset}"
+    );
+    match 4 * found.len() < vectors {
+        true => Ok(Some(message)),
+        false => Err(Error::Usage(codes::PARAMETER_MISSING, message)),
+    }
 }
 
 /// Parts of names of parameters that are not 0.
