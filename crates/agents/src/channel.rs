@@ -185,6 +185,11 @@ impl<'a> AddressPool<'a> {
         if (base..=last).contains(&address) { last } else { self.most }
     }
 
+    /// The first address of a 4 KB page; pages repeat behind the last one.
+    pub(crate) fn page(&self, number: u64) -> u64 {
+        (number % ((self.most >> 12) + 1)) << 12
+    }
+
     /// The first address of the range that `address` is in, or of all.
     pub(crate) fn first(&self, address: u64) -> u64 {
         let (base, last) = self.range();

@@ -71,8 +71,9 @@ impl Protocol {
         }
     }
 
-    /// Ports of similar protocols that have no agents.
-    fn strangers(self, is_manager: bool) -> &'static [&'static str] {
+    /// Ports of similar protocols that have no agents. `has_name` says whether the ports of the
+    /// interface have more than the names of the protocol.
+    fn strangers(self, is_manager: bool, has_name: bool) -> &'static [&'static str] {
         match self {
             // AXI3.
             Axi4 => &["wid"],
@@ -81,7 +82,9 @@ impl Protocol {
             MemoryPort if is_manager => {
                 &["gnt", "grant", "ack", "rdy", "ready", "stall", "busy", "rvalid", "rvld", "vld"]
             }
-            MemoryPort => &["gnt", "grant", "ack", "rdy", "ready", "stall", "busy"],
+            MemoryPort if has_name => &["gnt", "grant", "ack", "rdy", "ready", "stall", "busy"],
+            // `ready` and `busy` are often the state of what the registers control.
+            MemoryPort => &["gnt", "grant", "ack", "rdy", "stall"],
             _ => &[],
         }
     }
@@ -303,7 +306,8 @@ impl Interfaces {
         let is_stranger = |name: &str| {
             sides.iter().any(|side| side.iter().any(|port| is_port(&port.name, &pattern, name)))
         };
-        if protocol.strangers(is_manager).iter().any(|name| is_stranger(name)) {
+        let strangers = protocol.strangers(is_manager, !pattern.is_empty());
+        if strangers.iter().any(|name| is_stranger(name)) {
             return None;
         }
         // A port that is shared by all lanes belongs to no agent.
@@ -592,6 +596,11 @@ mod tests {
                 "io_in_ar_valid io_in_ar_bits_addr=8 io_in_r_ready",
                 "io_in_ar_ready io_in_r_valid io_in_r_bits_data=32",
                 "io_in AxiLite subordinate io_in_, ",
+            ),
+            (
+                "cs we address=8 write_data=32",
+                "read_data=32 ready busy",
+                "bus MemoryPort subordinate , ready busy",
             ),
             // An answer that comes when it likes is none of a memory port.
             (

@@ -123,12 +123,11 @@ fn doubts(made: &GeneratedCrate) -> Vec<String> {
         clocks.iter().any(|clock| clock == name) || resets.iter().any(|(reset, _)| reset == name)
     };
     let free: Vec<&str> = free.into_iter().filter(|name| !is_own(name)).collect();
-    let words = |name: &str| -> Vec<String> {
-        name.to_ascii_lowercase().split('_').map(str::to_owned).collect()
-    };
     let moves = |name: &&str| {
-        let is_word = |word: &String| MOVES.iter().any(|moves| word.ends_with(moves));
-        words(name).iter().any(is_word)
+        let name = name.to_ascii_lowercase();
+        // As in `tvalid` and `awready`; `freq` and `back` are other words.
+        let is_offer = |word: &str| OFFERS.iter().any(|offer| word.ends_with(offer));
+        name.split('_').any(|word| MOVES.contains(&word) || is_offer(word))
     };
     let named = |names: Vec<&str>, says: &str| {
         (!names.is_empty()).then(|| format!("{}: {says}", names.join(", ")))
@@ -161,9 +160,9 @@ fn doubts(made: &GeneratedCrate) -> Vec<String> {
     .collect()
 }
 
-/// Ends of words for inputs without which a block does not move.
-const MOVES: [&str; 10] =
-    ["ready", "rdy", "valid", "vld", "grant", "gnt", "ack", "enable", "tvalid", "req"];
+/// Words of inputs without which a block does not move, and ends of such words.
+const MOVES: [&str; 8] = ["rdy", "vld", "grant", "gnt", "ack", "enable", "req", "request"];
+const OFFERS: [&str; 2] = ["valid", "ready"];
 
 /// Writes the crate.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {

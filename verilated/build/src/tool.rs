@@ -25,8 +25,8 @@ pub const EXCEEDED: i32 = Signal::XCPU.as_raw();
 const END: usize = 1 << 20;
 /// The most that is read of a file that a tool wrote: the description of the largest designs.
 const MOST_FILE: u64 = 1 << 30;
-/// The most memory of a Verilator, in bytes.
-const MOST_MEMORY: u64 = 8 << 30;
+/// Where the system says how much memory the machine has.
+const MEMORY: &str = "/proc/meminfo";
 /// Polling interval of a running program.
 const TICK: Duration = Duration::from_millis(5);
 /// How long a program may take to end after SIGTERM.
@@ -118,9 +118,17 @@ pub(crate) fn with_large_stack(command: Command, keep: [Keep; 2]) -> Result<Outp
     let own = getrlimit(Resource::Stack);
     let limits = [
         (Resource::Stack, Rlimit { current: own.maximum, ..own }),
-        (Resource::As, Rlimit { current: Some(MOST_MEMORY), ..getrlimit(Resource::As) }),
+        (Resource::As, Rlimit { current: Some(most_memory()), ..getrlimit(Resource::As) }),
     ];
     watched(command, &limits, None, keep)
+}
+
+/// The most memory of a Verilator, in bytes: half of that of the machine, and at least 8 GiB.
+fn most_memory() -> u64 {
+    let text = std::fs::read_to_string(MEMORY).unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib = total.and_then(|total| total.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.map_or(0, |kib| kib << 9).max(8 << 30)
 }
 
 fn within(seconds: u64) -> [(Resource, Rlimit); 1] {

@@ -326,7 +326,8 @@ impl Design {
         let fault = output.status.signal().filter(|signal| FAULTS.contains(signal));
         if let Some(signal) = fault {
             messages += &match messages.contains("bad_alloc") {
-                true => "%Error: Verilator has no memory left, of at most 8 GiB\n".to_owned(),
+                true => "%Error: Verilator needs more than half of the memory of the machine\n"
+                    .to_owned(),
                 false => format!("%Error: Verilator failed, with signal {signal}\n"),
             };
         }

@@ -319,7 +319,7 @@ impl Axi4Weights {
         let id = any_id(self.ids.get().min((1 << id_bits) - 1), rng);
         let mut address = pool.draw(1 << full, rng);
         if rng.chance(self.page_by_id) {
-            address = address & 0xfff | id << 12;
+            address = address & 0xfff | pool.page(id);
         }
         address &= !((1 << size) - 1);
         if burst != Axi4Burst::Wrap && rng.chance(self.unaligned) {
