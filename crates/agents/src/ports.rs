@@ -85,7 +85,9 @@ impl<'a> Name<'a> {
                 return letter.to_ascii_lowercase();
             }
             let (_, rest) = self.bytes.split_at(self.begin);
-            if let [b'b', b'i', b't', b's', b'_', ..] = rest {
+            if let [b'b', b'i', b't', b's', b'_', ..] = rest
+                && self.begin + 4 < self.end
+            {
                 self.begin += 4;
             }
         }

@@ -598,6 +598,11 @@ mod tests {
                 "io_in AxiLite subordinate io_in_, ",
             ),
             (
+                "ar_valid ar_bits_i=8 r_ready",
+                "ar_ready r_valid r_data=32",
+                "ar_valid ar_bits_i r_ready ar_ready r_valid r_data",
+            ),
+            (
                 "cs we address=8 write_data=32",
                 "read_data=32 ready busy",
                 "bus MemoryPort subordinate , ready busy",

@@ -82,16 +82,18 @@ fn is_unset(parameter: &HeaderParameter) -> bool {
         || is_size && ["0", "'0", "32'd0"].contains(&value)
 }
 
+fn is_given(parameter: &HeaderParameter, given: &[GivenParameter]) -> bool {
+    given.iter().any(|given| given.name == parameter.name)
+}
+
 /// Whether a parameter with such a default was given a value.
 pub fn are_given(header: &Header, given: &[GivenParameter]) -> bool {
-    let is_given = |own: &HeaderParameter| given.iter().any(|given| given.name == own.name);
-    header.parameters.iter().any(|own| is_unset(own) && is_given(own))
+    header.parameters.iter().any(|own| is_unset(own) && is_given(own, given))
 }
 
 /// The parameters that may be why Verilator refuses a module, as a line below its message.
 pub fn hint(header: &Header, given: &[GivenParameter]) -> Option<String> {
-    let is_given = |own: &HeaderParameter| given.iter().any(|given| given.name == own.name);
-    let unset = header.parameters.iter().filter(|own| is_unset(own) && !is_given(own));
+    let unset = header.parameters.iter().filter(|own| is_unset(own) && !is_given(own, given));
     let texts = unset.map(|own| format!("{} is {}", own.name, own.value.as_deref().unwrap_or("")));
     let texts: Vec<String> = texts.collect();
     let texts = (!texts.is_empty()).then(|| texts.join(", "))?;
