@@ -152,7 +152,7 @@ impl MemoryCheck {
                 self.set(address, Some(value));
             }
         }
-        self.compared += 1;
+        self.compared += u64::from(bytes > 0);
         self.forget();
         Ok(())
     }

@@ -154,7 +154,10 @@ pub fn patterns(port: &str, word: &str) -> Vec<String> {
         let cuts = (0..=name.len()).filter(|at| name.is_char_boundary(*at));
         for at in cuts {
             let (left, right) = name.split_at(at);
-            if (left.is_empty() || left.ends_with('_')) && is_it(Name::whole(right), "", word) {
+            // `m_cyc`, and `mcyc` of a crossbar.
+            let role = left.rsplit('_').next().unwrap_or_default();
+            let is_role = ["s", "m", "S", "M"].contains(&role) && !right.starts_with('_');
+            if (role.is_empty() || is_role) && is_it(Name::whole(right), "", word) {
                 all.push(left.to_owned());
             }
             // `addr_a`, and `addra` of a memory with two ports.
@@ -327,10 +330,13 @@ impl<P: Pins> DriveOptional<P> for Optional<P> {
     }
 }
 
+/// A port that is 0 if it is missing.
+pub type OrZero<P> = Pin<P>;
+
 /// The ports of a protocol, in one list: `PORTS`, and the struct with a [`Pin`] for each. A line
-/// has the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it,
-/// `bit` if it has one bit, its names, and what it is for. Other fields follow in `with`, with
-/// their defaults.
+/// has the name of the port, `Pin`, or `Optional` or `OrZero` if it may be missing, the side that
+/// drives it, `bit` if it has one bit, its names, and what it is for. Other fields follow in
+/// `with`, with their defaults.
 macro_rules! interface_pins {
     (
         $(#[$meta:meta])*
@@ -376,6 +382,12 @@ macro_rules! interface_pins {
     (# Pin $finder:ident, $name:literal $(, $other:literal)*) => { $finder.of($name) };
     (# Optional $finder:ident, $name:literal $(, $other:literal)*) => {
         $finder.find($name)
+    };
+    (# OrZero $finder:ident, $name:literal $(, $other:literal)*) => {
+        match $finder.find($name) {
+            Some(pin) => pin,
+            None => verilated::Pin::absent(),
+        }
     };
 }
 pub(crate) use interface_pins;

@@ -14,7 +14,7 @@ pub use monitor::{WishboneMonitor, WishboneTransfer};
 
 use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
 use crate::operations::{BusDraw, Operations, delays, longest, operation};
-use crate::ports::{Optional, Ports, interface_pins};
+use crate::ports::{Optional, OrZero, Ports, interface_pins};
 use crate::target::Response;
 use crate::wide::check_bus;
 use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
@@ -41,16 +41,16 @@ interface_pins! {
     WishbonePins<M, S> {
         cyc: Pin<M> bit ["cyc"] "a bus cycle is in progress";
         stb: Pin<M> bit ["stb"] "a request is valid";
-        we: Pin<M> bit ["we"] "the request is a write";
+        we: OrZero<M> bit ["we"] "the request is a write; missing in an interface that only reads";
         adr: Pin<M> ["adr", "addr"] "the address";
-        write_data: Pin<M>
+        write_data: OrZero<M>
             ["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi", "dat_mosi"]
             "the write data, at most 64 bits";
         sel: Optional<M> ["sel"] "one bit for each byte: whether it takes part";
         ack: Pin<S> bit ["ack"] "the transfer succeeded";
         err: Optional<S> bit ["err"] "the transfer failed";
         rty: Optional<S> bit ["rty"] "the manager should retry it";
-        read_data: Pin<S>
+        read_data: OrZero<S>
             ["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso", "dat_miso"]
             "the read data";
         stall: Optional<S> bit ["stall"] "the request is not taken; only in the pipelined mode";
@@ -80,6 +80,7 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     pub const fn of_ports(ports: Ports<'_>, mode: WishboneMode) -> Self {
         let pins = Self { mode, ..Self::find(ports) };
         check_bus::<2>(pins.write_data.width());
+        check_bus::<2>(pins.read_data.width());
         pins
     }
 
@@ -89,9 +90,12 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
         Self { address_step: self.bytes(), ..self }
     }
 
-    /// The width of the data in bytes.
+    /// The width of the data in bytes; 1 without data.
     pub const fn bytes(&self) -> u32 {
-        self.write_data.width() / 8
+        match (self.write_data.width(), self.read_data.width()) {
+            (0, 0) => 1,
+            (0, bits) | (bits, _) => bits / 8,
+        }
     }
 
     /// Whether the mode is pipelined.
@@ -254,7 +258,7 @@ impl<M: Pins, S: Pins> DrawnTraffic<WishbonePins<M, S>> for WishboneTraffic {
         let CasePlan { operations, reset, rng } = plan;
         let mut pool = AddressPool::new(&weights.addresses, pins.adr.width());
         let bus = BusDraw {
-            write: weights.write,
+            write: if pins.we.width() == 0 { Percent::new(0) } else { weights.write },
             partial: pins.sel.map(|_| weights.partial),
             bytes: pins.bytes(),
             step: u64::from(pins.bytes() / pins.address_step.max(1)).max(1),

@@ -117,7 +117,10 @@ impl Protocol {
                 data(["tdata", "tdata"], 1024) && numbers && lanes
             }
             Apb => data(["pwdata", "prdata"], 64) && strobes("pstrb", "pwdata"),
-            Wishbone => data(["dat_w", "dat_r"], 64) && strobes("sel", "dat_w"),
+            Wishbone => {
+                let has_direction = agent.has("we") || !agent.has("dat_w");
+                has_direction && data(["dat_w", "dat_r"], 64) && strobes("sel", "dat_w")
+            }
             MemoryPort => {
                 let has_data = width("wdata").is_some();
                 has_data && data(["wdata", "rdata"], 1024) && strobes("be", "wdata")
@@ -565,6 +568,18 @@ mod tests {
                 "o_wb_ack o_wb_stall o_wb_data=32",
                 "wb Wishbone subordinate wb_, ",
             ),
+            (
+                "i_scyc i_sstb i_swe i_saddr=8 i_sdata=32 i_ssel=4",
+                "o_sack o_sdata=32",
+                "s Wishbone subordinate s, ",
+            ),
+            (
+                "wb_cyc_i wb_stb_i wb_adr_i=30",
+                "wb_ack_o wb_dat_o=32 wb_err_o",
+                "wb Wishbone subordinate wb_, ",
+            ),
+            ("wb_ack_i", "wb_cyc_o wb_stb_o wb_we_o wb_adr_o=3", "wb Wishbone manager wb_, "),
+            ("cyc stb adr=8 dat_w=8", "ack", "cyc stb adr dat_w ack"),
             (
                 "wbs_cyc_i wbs_stb_i wbs_we_i wbs_adr_i=8 wbs_dat_i=16",
                 "wbs_ack_o wbs_dat_o=16",

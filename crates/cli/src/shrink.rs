@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Stop the search after N cycles of simulation.
-    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), default_value_t = SHRINK_BUDGET, help_heading = heading::STOP)]
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 8 * SHRINK_BUDGET, help_heading = heading::STOP)]
     budget: u64,
     #[command(flatten)]
     formatting: Formatting,

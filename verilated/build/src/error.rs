@@ -72,12 +72,12 @@ pub enum Error {
     },
     /// The RTL imports a C function.
     #[error(
-        "{top} imports the C function `{function}` (`import \"DPI-C\"`), which is not supported; \
+        "{place} imports the C function `{function}` (`import \"DPI-C\"`), which is not supported; \
          exclude the import with a macro (-D), or write the function in SystemVerilog"
     )]
     Foreign {
-        /// The top module.
-        top: String,
+        /// The file, the line and the column of the import.
+        place: String,
         /// The function's name in C.
         function: String,
     },

@@ -174,9 +174,9 @@ impl Ports {
         let read = |path: PathBuf| written_text(&path);
         let foreign = verilated.dir.join(format!("{}__Dpi.h", verilated.prefix));
         if foreign.is_file()
-            && let Some(function) = imported(&read(foreign)?)
+            && let Some((place, function)) = imported(&read(foreign)?)
         {
-            return Err(Error::Foreign { top: top.to_owned(), function });
+            return Err(Error::Foreign { place, function });
         }
         Self::parse(&read(verilated.header())?, top, clock)
     }
@@ -349,11 +349,14 @@ impl Declaration {
     }
 }
 
-/// The first C function that a design imports, from Verilator's DPI header.
-fn imported(header: &str) -> Option<String> {
-    let mut lines = header.lines().skip_while(|line| !line.contains("// DPI import at"));
-    let declaration = lines.nth(1)?.split('(').next()?;
-    declaration.rsplit([' ', '*']).next().map(str::to_owned)
+/// The place and the name of the first C function that a design imports, from Verilator's DPI
+/// header.
+fn imported(header: &str) -> Option<(String, String)> {
+    let mut lines = header.lines().map(|line| line.split_once("// DPI import at "));
+    let (_, place) = lines.find_map(|line| line)?;
+    let declaration = header.split_once(place)?.1.trim_start().split('(').next()?;
+    let name = declaration.rsplit([' ', '*']).next()?;
+    Some((place.to_owned(), name.to_owned()))
 }
 
 #[cfg(test)]
@@ -456,7 +459,7 @@ mod tests {
     #[test]
     fn an_imported_function_is_found() {
         let header = "    // DPI IMPORTS\n    // DPI import at p.sv:1:29\n    extern const char* text_of(int a);\n";
-        assert_eq!(imported(header).as_deref(), Some("text_of"));
+        assert_eq!(imported(header).unwrap(), ("p.sv:1:29".to_owned(), "text_of".to_owned()));
         let exports =
             "    // DPI EXPORTS\n    // DPI export at p.sv:1:29\n    extern int mine(int a);\n";
         assert_eq!(imported(exports), None);

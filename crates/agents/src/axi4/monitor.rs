@@ -173,8 +173,8 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         Self::checks(&[2, 4], &[&rules, last].concat())
     }
 
-    /// A violation of the check with this name behind the name of the protocol. The name begins
-    /// with the channel.
+    /// A violation of the check with this name behind the name of the protocol, at the pin that
+    /// breaks it, or else the valid of the channel with which the name begins.
     #[cold]
     #[inline(never)]
     fn broken<T>(
@@ -184,7 +184,15 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     ) -> Result<T, Violation> {
         let channels = ["aw-", "w-", "b-", "ar-", "r-"];
         let place = channels.iter().position(|channel| name.starts_with(channel));
-        let port = pins.valids()[place.unwrap_or_default()];
+        let pin = match name {
+            "w-last" => Some(pins.wlast.name()),
+            "w-strobe" => pins.wstrb.map(|pin| pin.name()),
+            "b-exokay" => pins.bresp.map(|pin| pin.name()),
+            "r-last" => Some(pins.rlast.name()),
+            "r-exokay" => pins.rresp.map(|pin| pin.name()),
+            _ => None,
+        };
+        let port = pin.unwrap_or(pins.valids()[place.unwrap_or_default()]);
         broken(port, &format!("{}-{name}", Self::PROTOCOL), message)
     }
 

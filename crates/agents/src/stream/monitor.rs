@@ -69,7 +69,8 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
         let offer = self.pins.offered(transmitter);
         if let Some(beat) = offer.as_ref().filter(|beat| !in_reset && beat.is_reserved()) {
             let message = format_args!("keep {}, strb {}", beat.keep, beat.strb);
-            return broken(self.pins.tvalid.name(), Self::STRB_WITHOUT_KEEP, message);
+            let pin = self.pins.tstrb.unwrap_or(self.pins.tvalid);
+            return broken(pin.name(), Self::STRB_WITHOUT_KEEP, message);
         }
         self.channel.observe(in_reset, offer, self.pins.is_ready(receiver))
     }

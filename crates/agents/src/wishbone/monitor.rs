@@ -128,7 +128,6 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         m: &M,
         s: &S,
     ) -> Result<Option<WishboneTransfer>, Violation> {
-        let port = || self.pins.cyc.name();
         let pins = &self.pins;
         let (cyc, stb) = (pins.cyc.is_high(m), pins.stb.is_high(m));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
@@ -137,8 +136,9 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             let ended = self.held.take().into_iter().chain(self.waiting.drain(..));
             self.dropped.extend(ended.filter(|ended| ended.is_write));
             if was_reset && (cyc || stb) {
+                let port = if cyc { pins.cyc.name() } else { pins.stb.name() };
                 let message = format_args!("cyc is {cyc}, stb is {stb} in reset");
-                return broken(port(), Self::ACTIVE_IN_RESET, message);
+                return broken(port, Self::ACTIVE_IN_RESET, message);
             }
             return Ok(None);
         }
@@ -147,10 +147,10 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
                 "cyc falls while {} transfers wait for a termination",
                 self.waiting.len() + usize::from(self.held.is_some())
             );
-            return broken(port(), Self::CYC_HELD, message);
+            return broken(pins.cyc.name(), Self::CYC_HELD, message);
         }
         if stb && !cyc {
-            return broken(port(), Self::STB_WITHOUT_CYC, "stb is high while cyc is low");
+            return broken(pins.stb.name(), Self::STB_WITHOUT_CYC, "stb is high while cyc is low");
         }
         let is_write = pins.we.is_high(m);
         let request = stb.then(|| Request {
@@ -162,11 +162,20 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         match (self.held, request) {
             (Some(held), None) => {
                 let message = format_args!("stb falls while {held:x?} waits");
-                return broken(port(), Self::STB_HELD, message);
+                return broken(pins.stb.name(), Self::STB_HELD, message);
             }
             (Some(held), Some(request)) if held != request => {
+                let port = if held.is_write != request.is_write {
+                    pins.we.name()
+                } else if held.address != request.address {
+                    pins.adr.name()
+                } else if held.data != request.data {
+                    pins.write_data.name()
+                } else {
+                    pins.sel.unwrap_or(pins.stb).name()
+                };
                 let message = format_args!("{held:x?} becomes {request:x?}");
-                return broken(port(), Self::REQUEST_HELD, message);
+                return broken(port, Self::REQUEST_HELD, message);
             }
             _ => {}
         }
@@ -178,7 +187,8 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             [false, false, true] => Some(WishboneTermination::Rty),
             [ack, err, rty] => {
                 let message = format_args!("ack is {ack}, err is {err}, rty is {rty}");
-                return broken(port(), Self::TWO_TERMINATIONS, message);
+                let pin = pins.err.filter(|_| err).or(pins.rty).unwrap_or(pins.ack);
+                return broken(pin.name(), Self::TWO_TERMINATIONS, message);
             }
         };
         let ended = if pins.is_pipelined() {
@@ -195,8 +205,11 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             (Some(termination), Some(ended)) => (termination, ended),
             (Some(WishboneTermination::Ack), None) if self.permits_idle_ack => return Ok(None),
             (Some(termination), None) => {
+                let [_, err, rty] = terminations;
+                let pin = pins.err.filter(|_| err).or(pins.rty.filter(|_| rty));
+                let port = pin.unwrap_or(pins.ack).name();
                 let message = format_args!("{termination:?}, but no transfer waits for it");
-                return broken(port(), Self::NO_REQUEST, message);
+                return broken(port, Self::NO_REQUEST, message);
             }
         };
         let Request { is_write, address, select, .. } = ended;
@@ -209,7 +222,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     /// # Errors
     /// If a transfer is not terminated.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = || self.pins.cyc.name();
+        let port = || self.pins.ack.name();
         match self.held.as_ref().or(self.waiting.front()) {
             None => Ok(()),
             Some(first) => broken(port(), Self::NOT_TERMINATED, format_args!("{first:x?}")),
@@ -248,7 +261,7 @@ impl MemoryCheck {
         }
         self.start_read(id, address);
         // Lanes that are not selected have no meaning: a read up to the first of them.
-        let bytes = select.trailing_ones().min(pins.bytes());
+        let bytes = select.trailing_ones().min(pins.read_data.width() / 8);
         self.finish_read(id, data, if succeeds { bytes } else { 0 })
             .map_err(|violation| violation.with_subject(pins.read_data.name()))
     }

@@ -131,6 +131,9 @@ impl std::str::FromStr for GivenParameter {
         let is_name = |name: &str| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
+        if ["struct", "union", "enum"].iter().any(|word| values.trim_start().starts_with(word)) {
+            return Err(format!("declare the type in a package, and give {name}=PACKAGE::TYPE"));
+        }
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         if !name.split('.').all(is_name) || values.iter().any(String::is_empty) {
             return Err(wrong());
@@ -343,7 +346,7 @@ mod tests {
         assert_eq!(given("N=4,0x10").unwrap_err(), "several values must be numbers, as in N=4,8");
         assert_eq!(given("N=4,8'h10").unwrap().numbers(), Some(vec![4, 16]));
         assert_eq!(given("b.T=logic [7:0]").unwrap().values, ["logic [7:0]"]);
-        for bad in ["N", "=4", "N=", "N=4,", "a-b=1"] {
+        for bad in ["N", "=4", "N=", "N=4,", "a-b=1", "T=struct packed {logic a;}"] {
             assert!(given(bad).is_err(), "{bad}");
         }
     }

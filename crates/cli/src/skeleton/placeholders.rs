@@ -97,6 +97,6 @@ pub fn hint(header: &Header, given: &[GivenParameter]) -> Option<String> {
     let texts = unset.map(|own| format!("{} is {}", own.name, own.value.as_deref().unwrap_or("")));
     let texts: Vec<String> = texts.collect();
     let texts = (!texts.is_empty()).then(|| texts.join(", "))?;
-    let give = "Give one with --parameter NAME=VALUE.";
+    let give = "Give one with --parameter NAME=VALUE, or NAME=PACKAGE::TYPE.";
     Some(format!("\nDefaults that may only stand for a value: {texts}. {give}"))
 }

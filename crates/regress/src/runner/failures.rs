@@ -25,8 +25,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use verilated_runtime::Tracing;
 
-/// Cycles that shrinking one failure may run.
-pub const SHRINK_BUDGET: u64 = 16_000_000;
+/// Cycles that shrinking one failure of a run may take: some seconds. It does not depend on other
+/// failures, which may be those of another shard.
+pub const SHRINK_BUDGET: u64 = 2_000_000;
 /// Maximum number of notes of one failure.
 const MOST_NOTES: usize = 6;
 /// How long after an interruption vectors are still written. There may be hundreds, of many MiB.
@@ -241,7 +242,7 @@ impl Failures {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
-                            "shrinking stopped early; candidates tried: {}",
+                            "shrinking stopped after {} candidates; `cosim shrink` goes on",
                             shrunk.candidates
                         ));
                     }

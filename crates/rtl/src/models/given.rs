@@ -155,7 +155,7 @@ impl UserRtl {
             }
         }
         for path in &listed.sources {
-            given.file(path, "is named in a file list but is not a file")?;
+            given.file(path, "is named in a file list but is not a file; a file list has paths and options of Verilator")?;
         }
         for path in listed.libraries {
             readable(&path, "is named by -v in a file list but is not a file")?;
