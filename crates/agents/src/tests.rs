@@ -58,6 +58,8 @@ protocol!(wishbone {
     CLASSIC: WishbonePins = WishbonePins::of("", WishboneMode::Classic).with_word_addresses();
     PIPELINED: WishbonePins = WishbonePins::of("", WishboneMode::Pipelined);
 );
+protocol!(wishbone_reads { cyc: 1 u8, stb: 1 u8, adr: 8 u8, } { ack: 1 u8, dat_r: 32 u32, }
+    PINS: WishbonePins = WishbonePins::of("", WishboneMode::Classic););
 protocol!(memory_port {
     en: 1 u8, we: 1 u8, be: 16 u16, addr: 5 u8, wdata: 128 [u32; 4],
 } { rdata: 128 [u32; 4], }
@@ -124,20 +126,28 @@ monitors! {
 
 /// The check that fails in the last of some cycles; those before are legal.
 fn broken<M: Pins, S: Pins>(
-    mut monitor: impl Monitor<M, S>,
+    monitor: impl Monitor<M, S>,
     cycles: &str,
     defaults: &str,
 ) -> Option<String> {
+    violation(monitor, cycles, defaults).map(|violation| violation.check)
+}
+
+fn violation<M: Pins, S: Pins>(
+    mut monitor: impl Monitor<M, S>,
+    cycles: &str,
+    defaults: &str,
+) -> Option<Violation> {
     let all: Vec<&str> = cycles.split('|').collect();
     for (index, names) in all.iter().enumerate() {
         let (in_reset, m, s) = cycle(names, defaults);
         match monitor.watch(in_reset, &m, &s) {
             Ok(()) => {}
-            Err(violation) if index + 1 == all.len() => return Some(violation.check),
+            Err(violation) if index + 1 == all.len() => return Some(violation),
             Err(violation) => panic!("{names} of {cycles}: {violation:?}"),
         }
     }
-    monitor.end().err().map(|violation| violation.check)
+    monitor.end().err()
 }
 
 /// The bins that each of some cycles hits: the group, and the value on each axis.

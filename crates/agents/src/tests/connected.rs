@@ -18,7 +18,7 @@ use crate::target::{Access, Response, Target};
 use crate::testing::{full_speed, rng, runs_with_any_outputs};
 use crate::wishbone::{
     WishboneManager, WishboneSubordinate, WishboneSubordinateTraffic, WishboneTermination,
-    WishboneTransfer, WishboneWeights,
+    WishboneTraffic, WishboneTransfer, WishboneWeights,
 };
 use cosim_harness::agent::{Agent, AgentWeights, CasePlan, DrawnTraffic};
 use cosim_harness::declared::{ScenarioPlan, paced_scenarios};
@@ -461,6 +461,15 @@ mod wishbone {
             run::<crate::Memory>(PIPELINED, &(traffic, WishboneSubordinateTraffic::default()));
         // A cycle in reset, one after it, and the last termination.
         assert_eq!(cycles, transfers.len() as u64 + 3);
+    }
+
+    #[test]
+    fn an_interface_without_writes_only_reads() {
+        use super::super::wishbone_reads::PINS;
+        let drawn = drawn::<_, WishboneTraffic, WishboneSubordinateTraffic>;
+        let (traffic, _) = drawn(&PINS, 1, &WishboneWeights::default(), 0);
+        let mut accesses = traffic.operations.iter().map(|operation| &operation.access);
+        assert!(accesses.len() > 0 && accesses.all(|one| matches!(one, BusAccess::Read { .. })));
     }
 
     #[test]

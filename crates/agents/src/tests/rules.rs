@@ -2,7 +2,7 @@
 
 use super::{
     ApbMonitor, Axi4Monitor, AxiLiteMonitor, MemoryPortMonitor, StreamMonitor, WishboneMonitor,
-    apb, axi_lite, axi4, broken, memory_port, stream, wishbone,
+    apb, axi_lite, axi4, broken, memory_port, stream, violation, wishbone,
 };
 use std::collections::BTreeSet;
 
@@ -284,6 +284,33 @@ fn wishbone_rules() {
     table(pipelined, owned(&[both.as_slice(), &taken].concat()), legal).check();
     let monitor = Monitor::new(wishbone::CLASSIC).permit_idle_ack();
     assert_eq!(broken(monitor, "ack|cyc stb ack|ack", ""), None);
+}
+
+#[test]
+fn violations_name_the_pin_that_breaks_the_rule() {
+    let wishbone = |cycles| violation(WishboneMonitor::new(wishbone::CLASSIC), cycles, "");
+    let axi4 = |cycles| violation(Axi4Monitor::new(axi4::PINS), cycles, "");
+    let apb = |cycles| violation(ApbMonitor::new(apb::PINS), cycles, "");
+    let stream = |cycles| violation(StreamMonitor::new(stream::PINS), cycles, "");
+    for (violation, pin) in [
+        (wishbone("stb"), "stb"),
+        (wishbone("cyc stb|cyc stb adr=8"), "adr"),
+        (wishbone("cyc stb we|cyc stb we dat_w=1"), "dat_w"),
+        (wishbone("cyc stb we|cyc stb"), "we"),
+        (wishbone("cyc stb|cyc stb sel=1"), "sel"),
+        (wishbone("cyc stb ack err"), "err"),
+        (wishbone("cyc stb ack rty"), "rty"),
+        (wishbone("ack"), "ack"),
+        (axi4("aw awlen=1|w wlast"), "wlast"),
+        (axi4("aw|w wlast wstrb=2"), "wstrb"),
+        (axi4("aw|w wlast|bvalid bresp=1"), "bresp"),
+        (axi4("ar arlen=1|rvalid rlast"), "rlast"),
+        (apb("psel pstrb=2"), "pstrb"),
+        (stream("tvalid tstrb=1"), "tstrb"),
+    ] {
+        let violation = violation.unwrap();
+        assert_eq!(violation.subject, pin, "{violation:?}");
+    }
 }
 
 #[test]
