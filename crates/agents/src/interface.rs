@@ -165,7 +165,7 @@ macro_rules! subordinate {
             #[inline]
             fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
                 self.clock(in_reset, inputs, outputs);
-                Progress::new(None, self.is_idle(), self.counts)
+                Progress::of_answers(self.is_idle(), self.counts)
             }
 
             fn in_flight(&self) -> Option<String> {

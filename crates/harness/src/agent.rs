@@ -28,15 +28,23 @@ pub struct Progress {
     pub reset: Option<Reset>,
     /// Whether all operations are complete and nothing is pending.
     pub is_idle: bool,
+    /// Whether it has nothing more to start by itself.
+    pub is_spent: bool,
     /// Handshakes and operations so far.
     pub counts: Counts,
 }
 
 impl Progress {
-    /// The progress with these parts.
+    /// The progress of an agent that starts operations.
     #[inline]
     pub const fn new(reset: Option<Reset>, is_idle: bool, counts: Counts) -> Self {
-        Self { reset, is_idle, counts }
+        Self { reset, is_idle, is_spent: is_idle, counts }
+    }
+
+    /// The progress of an agent that only answers.
+    #[inline]
+    pub const fn of_answers(is_idle: bool, counts: Counts) -> Self {
+        Self { reset: None, is_idle, is_spent: true, counts }
     }
 }
 

@@ -101,9 +101,9 @@ pub trait Agents<'a, I, O> {
     /// Drives the ports of all.
     fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I);
 
-    /// Takes the edge of the clocks in `rising`. `reset` gets the resets that follow. Returns
-    /// whether all are idle, and their counts.
-    fn clock(&mut self, step: Step<'_, I, O>, reset: &mut impl FnMut(Reset)) -> (bool, Counts);
+    /// Takes the edge of the clocks in `rising`. `reset` gets the resets that follow. Returns the
+    /// progress of all.
+    fn clock(&mut self, step: Step<'_, I, O>, reset: &mut impl FnMut(Reset)) -> Progress;
 
     /// What they are doing, in words.
     fn in_flight(&self, all: &mut Vec<String>);
@@ -136,8 +136,8 @@ impl<I, O> Agents<'_, I, O> for () {
     fn drive(&mut self, _: bool, _: &mut Noise, _: &mut I) {}
 
     #[inline]
-    fn clock(&mut self, _: Step<'_, I, O>, _: &mut impl FnMut(Reset)) -> (bool, Counts) {
-        (true, Counts::default())
+    fn clock(&mut self, _: Step<'_, I, O>, _: &mut impl FnMut(Reset)) -> Progress {
+        Progress::of_answers(true, Counts::default())
     }
 
     fn in_flight(&self, _: &mut Vec<String>) {}
@@ -151,17 +151,22 @@ impl<'a, I, O, A: Agent<'a, I, O>, R: Agents<'a, I, O>> Agents<'a, I, O> for (Me
     }
 
     #[inline]
-    fn clock(&mut self, step: Step<'_, I, O>, reset: &mut impl FnMut(Reset)) -> (bool, Counts) {
+    fn clock(&mut self, step: Step<'_, I, O>, reset: &mut impl FnMut(Reset)) -> Progress {
         let (member, rest) = self;
         if step.rising & member.clocks == member.clocks {
             member.progress = member.agent.clock(step.in_reset, step.inputs, step.outputs);
             member.progress.reset.into_iter().for_each(&mut *reset);
         }
-        let Progress { is_idle, counts, .. } = member.progress;
-        let (others_are_idle, others) = rest.clock(step, reset);
-        let handshakes = counts.handshakes + others.handshakes;
-        let operations = counts.operations + others.operations;
-        (is_idle & others_are_idle, Counts { handshakes, operations })
+        let (own, others) = (member.progress, rest.clock(step, reset));
+        Progress {
+            reset: None,
+            is_idle: own.is_idle & others.is_idle,
+            is_spent: own.is_spent & others.is_spent,
+            counts: Counts {
+                handshakes: own.counts.handshakes + others.counts.handshakes,
+                operations: own.counts.operations + others.counts.operations,
+            },
+        }
     }
 
     fn in_flight(&self, all: &mut Vec<String>) {
@@ -181,8 +186,14 @@ pub struct Environment<'a, D: Declaration> {
     drain: u64,
     idle: u64,
     counts: Counts,
+    /// Handshakes after which the case ends although the block goes on.
+    most_handshakes: u64,
     progress_timeout: u64,
 }
+
+/// Handshakes of a block that goes on by itself when all stimulus is used, as a processor that
+/// fetches: so many, and for each one before as many as the longest burst has.
+const MOST_ALONE: (u64, u64) = (2_500, 256);
 
 impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traffic>
     for Environment<'a, D>
@@ -202,6 +213,7 @@ impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traf
             drain,
             idle: 0,
             counts: Counts::default(),
+            most_handshakes: MOST_ALONE.0,
             progress_timeout: drain + scale * (SLACK + delays),
         }
     }
@@ -219,15 +231,23 @@ impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traf
         let (in_reset, rising) = (D::in_reset(inputs), D::rising(inputs));
         let step = Step { in_reset, rising, inputs, outputs };
         let reset = &mut self.reset;
-        let (is_idle, counts) = self.agents.clock(step, &mut |next| reset.start(next));
-        self.counts = counts;
-        self.idle = if is_idle && !in_reset { self.idle + 1 } else { 0 };
+        let progress = self.agents.clock(step, &mut |next| reset.start(next));
+        self.counts = progress.counts;
+        if !progress.is_spent {
+            self.most_handshakes = MOST_ALONE.0 + self.counts.handshakes * (1 + MOST_ALONE.1);
+        }
+        self.idle = if progress.is_idle && !in_reset { self.idle + 1 } else { 0 };
         self.reset.clock(rising);
     }
 
     #[inline]
     fn finished(&self) -> bool {
-        self.idle >= self.drain && self.reset.is_over()
+        self.idle >= self.drain && self.reset.is_over() || self.is_cut()
+    }
+
+    #[inline]
+    fn is_cut(&self) -> bool {
+        self.counts.handshakes > self.most_handshakes
     }
 
     #[inline]

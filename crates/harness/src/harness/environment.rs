@@ -54,6 +54,11 @@ pub trait Environment<'a, I, O, T> {
     /// Whether all stimulus is used and nothing is pending.
     fn finished(&self) -> bool;
 
+    /// Whether the case has finished although the block goes on, so that something may be pending.
+    fn is_cut(&self) -> bool {
+        false
+    }
+
     /// Number of handshakes so far. A case without further handshakes hangs.
     fn handshakes(&self) -> u64;
 
