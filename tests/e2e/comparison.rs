@@ -63,7 +63,6 @@ fn a_failure_of_transactions(outside: &Outside) {
     let simulated = icarus(&outside.path("bench"));
     assert!(simulated.starts_with("OTHER mismatch at cycle "), "{simulated}");
     outside.prints(2, &["E0113"], "bench --block transactions");
-    outside.prints(2, &["E0113"], "mutate --golden --block transactions");
 }
 
 /// Open bits are skipped by the exported testbench and by four-value simulation, too.

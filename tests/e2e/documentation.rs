@@ -450,7 +450,7 @@ fn problems_of_documents_are_found() {
                 $ cosim cover merge a -o b  # joins\n    scripts/run --sed 1\n    \
                 cargo run --release -- run --seed 1\n    cargo run -- replay --seed 1\n    \
                 cosim export v -o d --no=1\n\n\
-                - item\n  with `cosim mutate --block qp --golden`\n";
+                - item\n  with `cosim mutate --block qp --in-diff`\n";
     let commands = [
         "1: `cosim run` has no --nothing",
         "3: no command `nothing`",

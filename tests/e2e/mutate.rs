@@ -2,7 +2,7 @@
 
 use crate::common::{
     Place, assert_contains, assert_is_for_anyone, copy_rtl, interrupted, is_longer, looked_at,
-    project, schema, wait_until,
+    schema, wait_until,
 };
 use crate::merge::shards;
 use serde_json::{Value, json};
@@ -251,57 +251,6 @@ fn rtl_with_a_bug_is_not_graded() {
     let place = Place::with_bug("recv/46-kept-dp-released");
     let few = "--mutants 10 --cases 100 --rtl rtl/recv/RecvSideFsm.sv --out out";
     place.fails("E0404", "", &format!("{MUTATE} {few}"));
-}
-
-/// Every fault of the golden model of `qp` in one profile, on a few short cases.
-#[test]
-fn faults_of_the_golden_model_are_detected_without_comparison() {
-    let place = Place::new();
-    let line = "mutate --golden --block qp --fixes spec --cases 1 --mutants 9999 --packets 40";
-    let corpus = format!("--corpus {}", project().join("vectors/qp").display());
-    let printed = place.exits(0, &format!("{line} {corpus} --threads 1 --out one"));
-    let profile = &place.json("one/golden.json")["profiles"][0];
-    let faults = profile["faults"].as_array().unwrap();
-    let of = |rule: &str, fault: &str, port: &str| {
-        let is_it = |one: &&Value| {
-            let is_port = port.is_empty() || one["port"] == port;
-            one["rule"] == rule && one["fault"] == fault && is_port
-        };
-        faults.iter().find(is_it).unwrap_or_else(|| panic!("{rule} {fault} {port}"))
-    };
-    // RESET to INIT stores nothing, so the next command is answered for the state RESET.
-    let skipped = of("C1", "skips", "");
-    assert!(!skipped["noticed"].is_null() && !skipped["vector"].is_null(), "{skipped}");
-    // A packet is wrongly accepted or wrongly rejected.
-    for rule in ["M1", "M2", "M3"] {
-        let driven = of(rule, "drives", "msg_accept");
-        assert!(!driven["noticed"].is_null(), "{driven}");
-    }
-    let score = &profile["score"];
-    assert_eq!(score["faults"].as_u64().unwrap() as usize, faults.len());
-    assert!(score["checks"].as_u64() > score["seen"].as_u64().map(|seen| seen * 9 / 10), "{score}");
-    // Undetected faults are named, and cause a failure if all must be detected.
-    let left = |one: &&Value| {
-        !one["differs"].is_null() && one["noticed"].is_null() && one["vector"].is_null()
-    };
-    let left: Vec<&Value> = faults.iter().filter(left).collect();
-    for one in left.iter().take(3) {
-        let name = format!("{} {} ", one["id"], one["rule"].as_str().unwrap());
-        assert!(printed.contains(&name), "{one}: {printed}");
-    }
-    let all = format!("{line} {corpus} --threads 3 --min-score 100 --out three");
-    place.exits(i32::from(!left.is_empty()), &all);
-    let [one, three] = ["one", "three"].map(|out| place.text(&format!("{out}/golden.json")));
-    assert!(one == three, "it depends on the threads");
-    // Without a corpus, the report mentions none. No RTL is involved.
-    place.fails("E0602", "", &format!("{line} --out three"));
-    place.exits(0, &format!("{line} --out three --force"));
-    assert_eq!(place.json("three/golden.json")["profiles"][0]["score"]["corpus"], 0);
-    let rtl = format!("--rtl {}", project().join("rtl").display());
-    for of_rtl in [&*rtl, "--simulator icarus"] {
-        place.fails("E0107", "", &format!("{line} --out refused {of_rtl}"));
-        assert!(!place.has("refused"));
-    }
 }
 
 /// `--in-diff`: mutants only in lines that a change touches.

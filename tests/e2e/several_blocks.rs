@@ -70,7 +70,6 @@ fn none_of_several_is_the_default() {
         "run --rtl RTL",
         "watch --rtl RTL",
         "mutate --mutants 1",
-        "mutate --golden",
         "prove",
         "bench",
         "diff built-in RTL",

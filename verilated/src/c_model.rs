@@ -1,4 +1,4 @@
-//! Models of a block in C or C++, behind six functions.
+//! Models of a block in C or C++, behind five functions.
 
 use crate::Pins;
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -19,8 +19,6 @@ pub struct CParameter {
 pub struct CFunctions<I, O> {
     /// Makes a model in reset from parameters and their number.
     pub new: unsafe extern "C" fn(*const CParameter, usize) -> *mut c_void,
-    /// Copies a model.
-    pub copy: unsafe extern "C" fn(*const c_void) -> *mut c_void,
     /// Frees a model.
     pub free: unsafe extern "C" fn(*mut c_void),
     /// Computes the outputs before the rising edge, and the bits of them that are open.
@@ -93,19 +91,6 @@ unsafe impl<I, O> Send for CModel<I, O> {}
 impl<I, O> fmt::Debug for CModel<I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CModel").finish_non_exhaustive()
-    }
-}
-
-impl<I, O> Clone for CModel<I, O> {
-    /// Copies the model.
-    ///
-    /// # Panics
-    /// If the function returns no copy.
-    fn clone(&self) -> Self {
-        // SAFETY: the model is alive, and the function does not change it.
-        let copy = unsafe { (self.functions.copy)(self.state.as_ptr()) };
-        let state = NonNull::new(copy).expect("the model in C returned no copy");
-        Self { functions: self.functions, state, pins: PhantomData }
     }
 }
 
@@ -183,13 +168,8 @@ mod tests {
         start.map_or(ptr::null_mut(), |start| Box::into_raw(Box::new(start.value)).cast())
     }
 
-    unsafe extern "C" fn copy(model: *const c_void) -> *mut c_void {
-        // SAFETY: `new` made it.
-        Box::into_raw(Box::new(unsafe { *model.cast::<u64>() })).cast()
-    }
-
     unsafe extern "C" fn free(model: *mut c_void) {
-        // SAFETY: `new` or `copy` made it.
+        // SAFETY: `new` made it.
         drop(unsafe { Box::from_raw(model.cast::<u64>()) });
     }
 
@@ -227,20 +207,17 @@ mod tests {
 
     // SAFETY: the functions above do what the header says.
     const KIND: CModelKind<Two, Two> =
-        unsafe { CModelKind::new(CFunctions { new, copy, free, outputs, clock, state }) };
+        unsafe { CModelKind::new(CFunctions { new, free, outputs, clock, state }) };
 
     #[test]
-    fn a_model_in_c_keeps_its_state_and_a_copy_has_its_own() {
+    fn a_model_in_c_keeps_its_state() {
         let mut model = KIND.create([("OTHER", 9), ("START", 0)]).unwrap();
-        let copied = model.clone();
         assert_eq!(model.state(), "EMPTY");
         assert_eq!(model.clock(&Two([3, 0, 0, 0, 0, 0, 0, 0])), 2 | 1 << 127);
         // Bits outside of ports are cleared.
         assert_eq!(model.outputs(&Two::default())[0], Two([0x1f, 0, 3, 1, 0, 0, 0, 0]));
         assert_eq!(model.outputs(&Two::default())[1], Two([1, 0, 0, 0, 0, 0, 0, 0]));
-        assert_eq!(copied.outputs(&Two::default())[0], Two([0x1f, 0, 0, 1, 0, 0, 0, 0]));
         assert_eq!(model.state(), "", "no name");
-        model.clone().clock(&Two::default());
         assert_eq!(KIND.create([("START", 1)]).unwrap().state(), "a name that is not UTF-8");
     }
 

@@ -144,7 +144,7 @@ impl Block {
     }
 
     /// Sets the file of a golden model in C or C++, relative to the crate's folder. It implements
-    /// the six functions of `NAME_golden.h`, which this crate generates from the ports.
+    /// the five functions of `NAME_golden.h`, which this crate generates from the ports.
     #[must_use]
     pub fn golden(mut self, file: impl Into<PathBuf>) -> Self {
         self.golden = Some(file.into());

@@ -23,9 +23,6 @@ typedef struct cosim_parameter {
 // Makes a model in reset. NULL refuses the parameters.
 PREFIX_golden *PREFIX_golden_new(const cosim_parameter *parameters, size_t count);
 
-// Copies a model.
-PREFIX_golden *PREFIX_golden_copy(const PREFIX_golden *model);
-
 // Frees a model.
 void PREFIX_golden_free(PREFIX_golden *model);
 

@@ -4,7 +4,6 @@ unsafe extern "C" {
         parameters: *const VERILATED::CParameter,
         count: usize,
     ) -> *mut ::core::ffi::c_void;
-    fn PREFIX_golden_copy(model: *const ::core::ffi::c_void) -> *mut ::core::ffi::c_void;
     fn PREFIX_golden_free(model: *mut ::core::ffi::c_void);
     fn PREFIX_golden_outputs(
         model: *const ::core::ffi::c_void,
@@ -25,7 +24,6 @@ unsafe extern "C" {
 pub const GOLDEN: VERILATED::CModelKind<Inputs, Outputs> = unsafe {
     VERILATED::CModelKind::new(VERILATED::CFunctions {
         new: PREFIX_golden_new,
-        copy: PREFIX_golden_copy,
         free: PREFIX_golden_free,
         outputs: PREFIX_golden_outputs,
         clock: PREFIX_golden_clock,

@@ -5,8 +5,6 @@
 //! - [`netlist`] puts all of them into one netlist, each enabled by its number.
 //! - [`MutationJob`](cosim_block::mutate::MutationJob) is the work of a worker: cases, each on
 //!   every mutant that is still alive.
-//! - [`golden`](cosim_block::mutate::golden) injects faults into the golden model, to grade the
-//!   scoreboard.
 //! - [`grade`] runs cases until each mutant is killed or all cases are run.
 //! - [`equivalence`] checks survivors for equivalence.
 //! - [`analysis`] combines these: cases, equivalence checks, report.

@@ -1,6 +1,5 @@
 //! `cosim mutate`.
 
-mod golden;
 mod only;
 mod resume;
 
@@ -61,7 +60,7 @@ pub struct Arguments {
     mutants: Option<u32>,
     /// Select mutants only in lines that differ from OLD, RTL as for `cosim diff`: a folder, a
     /// file, a file list (`.f`), REF:PATH of git, or `built-in`.
-    #[arg(long, value_name = "OLD", conflicts_with = "golden", help_heading = heading::WHAT)]
+    #[arg(long, value_name = "OLD", help_heading = heading::WHAT)]
     in_diff: Option<String>,
     /// Seed of the selection of mutants.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
@@ -98,13 +97,6 @@ pub struct Arguments {
     /// Compare no outputs: count the mutants that the scoreboard finds alone.
     #[arg(long, conflicts_with = "only", help_heading = heading::WHAT)]
     checks_only: bool,
-    /// Inject faults into the golden model, and count those that scoreboard and corpus find without
-    /// comparison.
-    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "accept_believed", "only"], help_heading = heading::WHAT)]
-    golden: bool,
-    /// With --golden, vectors that should find the faults: files, folders or patterns.
-    #[arg(long, value_name = "VECTOR", value_parser = path, requires = "golden", num_args = 1.., help_heading = heading::WHAT)]
-    corpus: Vec<PathBuf>,
     /// Fail if the score without equivalent mutants is below PCT in any profile.
     #[arg(long, value_name = "PCT", value_parser = percent, help_heading = heading::CHECK)]
     min_score: Option<f64>,
@@ -126,9 +118,6 @@ pub struct Arguments {
 
 /// Runs the mutation analysis of each block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if arguments.golden {
-        return golden::execute(arguments);
-    }
     check(&arguments.target.rtl()?)?;
     if let Some(id) = arguments.only {
         return only::execute(arguments, id);

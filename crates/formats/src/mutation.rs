@@ -42,8 +42,6 @@ pub const PARTIAL: &str = "mutate.json.partial";
 pub const MOST_MUTANTS: u32 = 100_000;
 /// Maximum number of cases per scenario.
 pub const MOST_CASES: u64 = 1_000_000;
-/// File of the result for mutants of golden models.
-pub const GOLDEN: &str = "golden.json";
 /// Folder of vectors that kill mutants which the cases did not kill.
 pub const VECTORS: &str = RunFolder::Mutants.name();
 

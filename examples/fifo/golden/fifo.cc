@@ -17,8 +17,6 @@ fifo_golden *fifo_golden_new(const cosim_parameter *parameters, size_t count) {
   return model;
 }
 
-fifo_golden *fifo_golden_copy(const fifo_golden *model) { return new fifo_golden(*model); }
-
 void fifo_golden_free(fifo_golden *model) { delete model; }
 
 void fifo_golden_outputs(const fifo_golden *model, const Inputs *inputs, Outputs *outputs,

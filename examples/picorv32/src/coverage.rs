@@ -1,7 +1,8 @@
 //! The functional coverage: what was executed, seen from the port by a follower.
 
 use crate::follower::{Executed, Follower, depends};
-use crate::isa::{Effect, Instruction, Op, Trap};
+use crate::instructions::{Instruction, Op};
+use crate::isa::{Effect, Trap};
 use crate::rtl::{Inputs, Outputs};
 use crate::scoreboard::transfer;
 use crate::{COMPRESSED_ISA, Picorv32};
@@ -145,7 +146,7 @@ impl harness::Coverage<Picorv32> for Coverage {
             Self::hit(*before, last_wait, &executed, bins);
             *before = executed.instruction;
         };
-        // A mistake is for the scoreboard.
+        // A violation is for the scoreboard.
         if let Some(transfer) = transfer(inputs, outputs) {
             let _ = follower.transfer(&transfer, &mut hit);
             if transfer.is_fetch {

@@ -2,8 +2,9 @@
 //! traffic says.
 
 use crate::COMPRESSED_ISA;
+use crate::instructions::disassemble;
 use crate::rtl::{Bits1, Bits32, Inputs, Outputs};
-use crate::stimulus::{MEMORY, PROGRAM, Traffic, addresses, disassemble};
+use crate::stimulus::{MEMORY, PROGRAM, Traffic, addresses};
 use cosim_core::harness::{self, Noise, Parameters};
 use cosim_core::value::Uint;
 

@@ -13,8 +13,10 @@
 //!   core may fetch all words of B a second time.
 //! - A loads or stores before C is fetched.
 
-use crate::isa::{self, Cpu, Effect, Instruction, Op, Store, Trap};
+use crate::instructions::{self, Instruction};
+use crate::isa::{Cpu, Effect, Store, Trap};
 use crate::stimulus::PROGRAM;
+use cosim_core::harness::Violation;
 use std::fmt;
 
 /// Words that are fetched but not executed: at most the rest of one instruction and the next one.
@@ -67,16 +69,12 @@ impl fmt::Display for Expected<'_> {
     }
 }
 
-/// Why a transfer or a trap is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mistake {
-    /// A fetch from a wrong address.
-    Fetch(String),
-    /// A load or store that differs from the expected one, is missing or not expected.
-    Access(String),
-    /// A trap that is missing or not expected.
-    Trap(String),
-}
+/// A fetch follows the program.
+pub const FETCH: &str = "fetch";
+/// A load or store is that of its instruction.
+pub const ACCESS: &str = "access";
+/// A trap is at its instruction, and stays.
+pub const TRAP: &str = "trap";
 
 /// An instruction that was executed, for coverage.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +109,7 @@ impl Follower {
         &mut self,
         transfer: &Transfer,
         mut executed: impl FnMut(Executed),
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), Violation> {
         self.alternative = self.alternative.take().and_then(|model| model.after(transfer));
         if let Some(repeated) = self.model.repeated(transfer) {
             if self.model.clone().after(transfer).is_none() {
@@ -128,16 +126,16 @@ impl Follower {
     ///
     /// # Errors
     /// If the model has no trap here.
-    pub fn trap(&mut self, mut executed: impl FnMut(Executed)) -> Result<(), Mistake> {
+    pub fn trap(&mut self, mut executed: impl FnMut(Executed)) -> Result<(), Violation> {
         let result = self.model.trap(&mut executed);
         let is_wrong = result.is_err();
         self.or_alternative(result)?;
         if is_wrong { self.model.trap(&mut executed) } else { Ok(()) }
     }
 
-    fn or_alternative(&mut self, result: Result<(), Mistake>) -> Result<(), Mistake> {
-        if let Err(mistake) = result {
-            self.model = self.alternative.take().ok_or(mistake)?;
+    fn or_alternative(&mut self, result: Result<(), Violation>) -> Result<(), Violation> {
+        if let Err(violation) = result {
+            self.model = self.alternative.take().ok_or(violation)?;
         }
         Ok(())
     }
@@ -202,7 +200,7 @@ impl Model {
     /// The instruction at an address with its length, or the word that is still to be fetched.
     fn instruction(&self, address: u32) -> Result<(u32, u32), u32> {
         let first = self.half(address).ok_or(address & !3)?;
-        let length = isa::length(first, self.has_compressed);
+        let length = instructions::length(first, self.has_compressed);
         if length == 2 {
             return Ok((first, length));
         }
@@ -219,7 +217,7 @@ impl Model {
         executed: &mut impl FnMut(Executed),
     ) -> (Option<Instruction>, Effect) {
         self.is_target = false;
-        let instruction = isa::decode(word, self.has_compressed);
+        let instruction = instructions::decode(word, self.has_compressed);
         let effect = match (&instruction, self.trap) {
             (_, Some(trap)) => Effect::Trap(trap),
             (Some(instruction), None) => self.cpu.execute(instruction, length, self.has_compressed),
@@ -263,7 +261,7 @@ impl Model {
         &mut self,
         transfer: &Transfer,
         executed: &mut impl FnMut(Executed),
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), Violation> {
         if transfer.is_fetch {
             self.fetch(transfer, executed)
         } else {
@@ -275,7 +273,7 @@ impl Model {
         &mut self,
         transfer: &Transfer,
         executed: &mut impl FnMut(Executed),
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), Violation> {
         let Transfer { address, read, .. } = *transfer;
         loop {
             let pc = self.cpu.pc;
@@ -287,10 +285,10 @@ impl Model {
                 }
                 Err(missing) => {
                     let message = format!("{transfer}, expected {missing:#x}");
-                    return Err(Mistake::Fetch(message));
+                    return Err(Violation::new(FETCH, message));
                 }
             };
-            let is_jump = isa::decode(word, self.has_compressed)
+            let is_jump = instructions::decode(word, self.has_compressed)
                 .is_some_and(|instruction| instruction.op.is_jump());
             if !is_jump && self.instruction(pc.wrapping_add(length)) == Err(address) {
                 self.push(read);
@@ -298,7 +296,8 @@ impl Model {
             }
             let (instruction, effect) = self.execute(word, length, executed);
             let expected = Expected(&effect, &instruction, pc);
-            let message = || format!("{transfer}, expected {expected}");
+            let wrong =
+                |check| Err(Violation::new(check, format!("{transfer}, expected {expected}")));
             match effect {
                 Effect::Next | Effect::Taken => {}
                 // The core fetches from the target before it finds that it is misaligned.
@@ -308,8 +307,29 @@ impl Model {
                     self.has_used_port = true;
                     return Ok(());
                 }
-                Effect::Trap(_) => return Err(Mistake::Trap(message())),
-                Effect::Load(_) | Effect::Store(_) => return Err(Mistake::Access(message())),
+                Effect::Trap(_) => return wrong(TRAP),
+                Effect::Load(_) | Effect::Store(_) => return wrong(ACCESS),
+            }
+        }
+    }
+
+    /// Executes until an instruction needs the port or traps. Returns it, its effect and its
+    /// address. `what` is what the core does.
+    fn settle(
+        &mut self,
+        check: &str,
+        what: &dyn fmt::Display,
+        executed: &mut impl FnMut(Executed),
+    ) -> Result<(Option<Instruction>, Effect, u32), Violation> {
+        loop {
+            let pc = self.cpu.pc;
+            let Ok((word, length)) = self.instruction(pc) else {
+                let message = format!("{what}, but the instruction at {pc:#x} is not fetched");
+                return Err(Violation::new(check, message));
+            };
+            let (instruction, effect) = self.execute(word, length, executed);
+            if !matches!(effect, Effect::Next | Effect::Taken) {
+                return Ok((instruction, effect, pc));
             }
         }
     }
@@ -318,66 +338,44 @@ impl Model {
         &mut self,
         transfer: &Transfer,
         executed: &mut impl FnMut(Executed),
-    ) -> Result<(), Mistake> {
-        loop {
-            let pc = self.cpu.pc;
-            let Ok((word, length)) = self.instruction(pc) else {
-                let message = format!("{transfer}, but the instruction at {pc:#x} is not fetched");
-                return Err(Mistake::Access(message));
-            };
-            let (instruction, effect) = self.execute(word, length, executed);
-            let is_expected = match (effect, instruction) {
-                (Effect::Next | Effect::Taken, _) => continue,
-                (Effect::Load(address), Some(instruction)) => {
-                    self.cpu.load(&instruction, address, transfer.read);
-                    transfer.address == address & !3 && transfer.strobes == 0
-                }
-                (Effect::Store(Store { address, strobes, data }), _) => {
-                    let mask = (0..4).filter(|byte| strobes >> byte & 1 == 1);
-                    let mask = mask.map(|byte| 0xff << (8 * byte)).sum::<u32>();
-                    transfer.address == address
-                        && transfer.strobes == strobes
-                        && transfer.written & mask == data
-                }
-                // The core finds a misaligned address only after it began the transfer.
-                (Effect::Trap(Trap::MisalignedData(address)), _) if !self.has_used_port => {
-                    self.has_used_port = true;
-                    transfer.address == address & !3
-                }
-                _ => false,
-            };
-            if is_expected {
-                return Ok(());
+    ) -> Result<(), Violation> {
+        let (instruction, effect, pc) = self.settle(ACCESS, transfer, executed)?;
+        let is_expected = match (effect, instruction) {
+            (Effect::Load(address), Some(instruction)) => {
+                self.cpu.load(&instruction, address, transfer.read);
+                transfer.address == address & !3 && transfer.strobes == 0
             }
-            let expected = Expected(&effect, &instruction, pc);
-            return Err(Mistake::Access(format!("{transfer}, expected {expected}")));
-        }
+            (Effect::Store(Store { address, strobes, data }), _) => {
+                let mask = (0..4).filter(|byte| strobes >> byte & 1 == 1);
+                let mask = mask.map(|byte| 0xff << (8 * byte)).sum::<u32>();
+                transfer.address == address
+                    && transfer.strobes == strobes
+                    && transfer.written & mask == data
+            }
+            // The core finds a misaligned address only after it began the transfer.
+            (Effect::Trap(Trap::MisalignedData(address)), _) if !self.has_used_port => {
+                self.has_used_port = true;
+                transfer.address == address & !3
+            }
+            _ => false,
+        };
+        let expected = Expected(&effect, &instruction, pc);
+        let message = || Violation::new(ACCESS, format!("{transfer}, expected {expected}"));
+        if is_expected { Ok(()) } else { Err(message()) }
     }
 
-    fn trap(&mut self, executed: &mut impl FnMut(Executed)) -> Result<(), Mistake> {
-        loop {
-            let pc = self.cpu.pc;
-            let Ok((word, length)) = self.instruction(pc) else {
-                let message = format!("a trap, but the instruction at {pc:#x} is not fetched");
-                return Err(Mistake::Trap(message));
-            };
-            let (instruction, effect) = self.execute(word, length, executed);
-            match effect {
-                Effect::Next | Effect::Taken => {}
-                Effect::Trap(_) => return Ok(()),
-                Effect::Load(_) | Effect::Store(_) => {
-                    let expected = Expected(&effect, &instruction, pc);
-                    return Err(Mistake::Trap(format!("a trap, expected {expected}")));
-                }
-            }
-        }
+    fn trap(&mut self, executed: &mut impl FnMut(Executed)) -> Result<(), Violation> {
+        let (instruction, effect, pc) = self.settle(TRAP, &"a trap", executed)?;
+        let expected = Expected(&effect, &instruction, pc);
+        let message = || Violation::new(TRAP, format!("a trap, expected {expected}"));
+        if matches!(effect, Effect::Trap(_)) { Ok(()) } else { Err(message()) }
     }
 }
 
 /// Whether an operation reads the register that `before` writes.
 pub fn depends(on: u8, instruction: &Instruction) -> bool {
-    let op: Op = instruction.op;
-    on != 0 && (op.reads_rs1() && instruction.rs1 == on || op.reads_rs2() && instruction.rs2 == on)
+    let [first, second] = instruction.op.reads();
+    on != 0 && (first && instruction.rs1 == on || second && instruction.rs2 == on)
 }
 
 #[cfg(test)]
@@ -390,11 +388,11 @@ mod tests {
         Transfer { is_fetch: true, address, strobes: 0, written: 0, read }
     }
 
-    fn follow(transfers: &[Transfer]) -> (Follower, Result<(), Mistake>) {
+    fn follow(transfers: &[Transfer]) -> (Follower, Result<(), String>) {
         let mut follower = Follower::new(true);
         for transfer in transfers {
-            if let Err(mistake) = follower.transfer(transfer, |_| ()) {
-                return (follower, Err(mistake));
+            if let Err(violation) = follower.transfer(transfer, |_| ()) {
+                return (follower, Err(violation.check));
             }
         }
         (follower, Ok(()))
@@ -416,9 +414,9 @@ mod tests {
         let (_, result) = follow(&[fetch(0, BRANCH), fetch(8, NOP), fetch(12, NOP)]);
         assert_eq!(result, Ok(()));
         let (_, result) = follow(&[fetch(0, JUMP), fetch(4, NOP)]);
-        assert!(matches!(result, Err(Mistake::Fetch(_))), "{result:?}");
+        assert_eq!(result.unwrap_err(), FETCH);
         let (_, result) = follow(&[fetch(0, NOP), fetch(8, NOP)]);
-        assert!(matches!(result, Err(Mistake::Fetch(_))), "{result:?}");
+        assert_eq!(result.unwrap_err(), FETCH);
     }
 
     #[test]
@@ -427,9 +425,9 @@ mod tests {
         let branch = 0x0000_0363;
         let (mut follower, result) = follow(&[fetch(0, branch), fetch(4, SHORT)]);
         assert_eq!((follower.model.cpu.pc - PROGRAM, result), (0, Ok(())));
-        assert_eq!(follower.transfer(&fetch(4, SHORT), |_| ()), Ok(()));
+        assert!(follower.transfer(&fetch(4, SHORT), |_| ()).is_ok());
         assert_eq!(follower.model.cpu.pc - PROGRAM, 6);
-        assert_eq!(follower.transfer(&fetch(8, SHORT), |_| ()), Ok(()));
+        assert!(follower.transfer(&fetch(8, SHORT), |_| ()).is_ok());
     }
 
     #[test]
@@ -457,18 +455,18 @@ mod tests {
         assert_eq!(follow(&[&begin[..], &[store(0), fetch(8, NOP)]].concat()).1, Ok(()));
         for wrong in [store(1), fetch(8, NOP)] {
             let result = follow(&[&begin[..], &[wrong]].concat()).1;
-            assert!(matches!(result, Err(Mistake::Access(_))), "{result:?}");
+            assert_eq!(result.unwrap_err(), ACCESS);
         }
     }
 
     #[test]
     fn a_trap_is_at_its_instruction() {
         let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, EBREAK)]);
-        assert_eq!(follower.trap(|_| ()), Ok(()));
+        assert!(follower.trap(|_| ()).is_ok());
         assert_eq!(follower.model.cpu.pc - PROGRAM, 4);
         let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, NOP)]);
-        assert!(matches!(follower.trap(|_| ()), Err(Mistake::Trap(_))));
+        assert_eq!(follower.trap(|_| ()).unwrap_err().check, TRAP);
         let result = follow(&[fetch(0, EBREAK), fetch(4, NOP), fetch(8, NOP)]).1;
-        assert!(matches!(result, Err(Mistake::Trap(_))), "{result:?}");
+        assert_eq!(result.unwrap_err(), TRAP);
     }
 }

@@ -4,7 +4,7 @@
 //! Forward branches skip whole units, so that they do not enter a loop in its middle.
 
 use crate::COMPRESSED_ISA;
-use crate::encoding::Op;
+use crate::instructions::Op;
 use crate::scenarios::Weights;
 use crate::stimulus::{Line, MOST, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters};

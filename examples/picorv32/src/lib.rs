@@ -2,10 +2,10 @@
 //! transactions on its memory port. `README.md` says what is specified where.
 
 mod coverage;
-mod encoding;
 mod environment;
 mod follower;
 mod generator;
+mod instructions;
 pub mod isa;
 mod scenarios;
 mod scoreboard;
@@ -104,10 +104,10 @@ impl Explain for Picorv32 {
 fn instructions(word: u32) -> String {
     let half = |half: u32| match half & 3 {
         3 => format!("{half:#06x} ..."),
-        _ => stimulus::disassemble(half, true),
+        _ => instructions::disassemble(half, true),
     };
     match word & 3 {
-        3 => stimulus::disassemble(word, true),
+        3 => instructions::disassemble(word, true),
         _ => format!("{}; {}", half(word & 0xffff), half(word >> 16)),
     }
 }

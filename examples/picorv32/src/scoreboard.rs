@@ -2,7 +2,7 @@
 
 use crate::COMPRESSED_ISA;
 use crate::environment::MOST_TRANSFERS;
-use crate::follower::{Executed, Follower, Mistake, Transfer};
+use crate::follower::{ACCESS, Executed, FETCH, Follower, TRAP, Transfer};
 use crate::isa::Effect;
 use crate::rtl::{Inputs, Outputs};
 use crate::stimulus::Traffic;
@@ -11,12 +11,6 @@ use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
 
 /// Registers are open until the first edge in reset, so the port may be active there.
 const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::of("mem") };
-/// A fetch follows the program.
-const FETCH: &str = "fetch";
-/// A load or store is that of its instruction.
-const ACCESS: &str = "access";
-/// A trap is at its instruction, and stays.
-const TRAP: &str = "trap";
 /// After a trap no transfer begins.
 const QUIET: &str = "quiet-after-trap";
 /// The look-ahead port announces each transfer in the cycle before it.
@@ -66,16 +60,6 @@ pub fn transfer(inputs: &Inputs, outputs: &Outputs) -> Option<Transfer> {
 
 fn require(holds: bool, check: &str, message: impl FnOnce() -> String) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(Violation::new(check, message())) }
-}
-
-impl From<Mistake> for Violation {
-    fn from(mistake: Mistake) -> Self {
-        match mistake {
-            Mistake::Fetch(message) => Self::new(FETCH, message),
-            Mistake::Access(message) => Self::new(ACCESS, message),
-            Mistake::Trap(message) => Self::new(TRAP, message),
-        }
-    }
 }
 
 impl Scoreboard {

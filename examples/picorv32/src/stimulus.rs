@@ -3,8 +3,7 @@
 //! The program is a list of instructions by name. Branches name their target by the number of
 //! instructions that they skip, so that a program is still legal after shrinking removes some.
 
-use crate::encoding::Op;
-use crate::isa;
+use crate::instructions::Op;
 use cosim_core::harness::{self, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
@@ -161,13 +160,5 @@ impl Traffic {
             memory[2 * index + 1] = (word.get() >> 16) as u16;
         }
         memory
-    }
-}
-
-/// The word at an address as an instruction, in words.
-pub fn disassemble(word: u32, has_compressed: bool) -> String {
-    match isa::decode(word, has_compressed) {
-        Some(instruction) => instruction.to_string(),
-        None => format!("illegal {word:#010x}"),
     }
 }

@@ -1,19 +1,12 @@
 //! The part of mutation analysis that needs the types of a block.
 
-use super::golden::{self, FaultRequest, ProfileFaults};
 use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};
-use crate::engine::{BlockEngine, ModelContext, profile};
+use crate::engine::{BlockEngine, ModelContext};
 use cosim_base::error::Error;
-use cosim_harness::harness::{Explain, Watch};
+use cosim_harness::harness::Explain;
 
 /// A block whose cases can be run on mutants.
 pub trait MutateBlock {
-    /// Grades scoreboard and corpus with faults in the golden model.
-    ///
-    /// # Errors
-    /// As [`golden::grade`].
-    fn golden_faults(&self, request: &FaultRequest, watch: &Watch) -> Result<ProfileFaults, Error>;
-
     /// Drives a counterexample into a mutant. Call it only in a worker.
     ///
     /// # Errors
@@ -28,10 +21,6 @@ pub trait MutateBlock {
 }
 
 impl<B: Explain> MutateBlock for BlockEngine<B> {
-    fn golden_faults(&self, request: &FaultRequest, watch: &Watch) -> Result<ProfileFaults, Error> {
-        golden::grade::<B>(request, &profile::<B>(&request.profile)?, watch)
-    }
-
     fn attempt(&self, on: ModelContext<'_>, request: &KillAttempt) -> Result<AttemptResult, Error> {
         let (profile, kind) = on.load::<B>()?;
         kill::attempt::<B>(request, &profile, &kind, on.watch)

@@ -4,7 +4,6 @@ use crate::agreement::ModelComparison;
 use crate::blocks::Program;
 use crate::built::Built;
 use crate::engine::{ModelContext, RunVector, ShrinkProgress, Waves};
-use crate::mutate::golden::FaultRequest;
 use crate::mutate::{KillAttempt, MutationJob};
 use crate::vector::{VectorFile, internal};
 use cosim_base::error::Error;
@@ -63,9 +62,6 @@ pub enum Action {
     /// Drive a counterexample of the equivalence checker into a mutant; returns an
     /// [`AttemptResult`](crate::mutate::AttemptResult).
     Try(KillAttempt),
-    /// Grade scoreboard and corpus with faults in the golden model; returns
-    /// [`ProfileFaults`](crate::mutate::golden::ProfileFaults). Loads no model.
-    GoldenFaults(Box<FaultRequest>),
 }
 
 impl Task {
@@ -101,7 +97,6 @@ impl Task {
                 let vector = load(file)?;
                 vector.shrink_lost(profile, lost, run, *budget, watch, progress).and_then(to_json)
             }
-            Action::GoldenFaults(request) => block.golden_faults(request, watch).and_then(to_json),
             Action::Explain(file, observed) => load(file)?.explain(on, observed).and_then(to_json),
             Action::MutationJob(job) => block.run_job(on, job).and_then(to_json),
             Action::Try(attempt) => block.attempt(on, attempt).and_then(to_json),

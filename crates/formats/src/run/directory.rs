@@ -41,7 +41,6 @@ const FILES: &[&str] = &[
     CODE_QUALITY,
     super::rtl_copy::RTL_COPY,
     mutation::RESULT,
-    mutation::GOLDEN,
     mutation::PARTIAL,
 ];
 /// Subfolders of a run directory.

@@ -25,9 +25,8 @@ pub const fn unwritten() -> Unwritten {
     Some(Location::caller())
 }
 
-/// A golden model: the required behavior of the block, written in Rust from the specification. It
-/// is `Clone`, so that mutation analysis can inject faults into it.
-pub trait Golden<I, O>: Clone + Send {
+/// A golden model: the required behavior of the block, written in Rust from the specification.
+pub trait Golden<I, O>: Send {
     /// Where the model is to be written; see [`Unwritten`].
     const UNWRITTEN: Unwritten = None;
 

@@ -29,12 +29,6 @@ pub trait InC: Block {
 /// The golden model of a block whose model is [in C](InC).
 pub struct GoldenInC<B: InC>(CModel<B::Inputs, B::Outputs>);
 
-impl<B: InC> Clone for GoldenInC<B> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
 impl<B: InC> fmt::Debug for GoldenInC<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("GoldenInC").field(&self.0).finish()

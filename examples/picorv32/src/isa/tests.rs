@@ -3,6 +3,8 @@
 #![expect(clippy::unusual_byte_groupings, reason = "groups are the fields of an instruction")]
 
 use super::*;
+use crate::instructions::{decode, disassemble, length};
+use crate::stimulus::Line;
 
 /// Executes one instruction with `x1`, `x2` at address 0x100. Returns the effect and the registers.
 fn run(word: u32, x1: u32, x2: u32) -> (Effect, Cpu) {
@@ -20,29 +22,36 @@ fn op(funct7: u32, funct3: u32, x1: u32, x2: u32) -> u32 {
     run(word, x1, x2).1.get(3)
 }
 
-fn text(word: u32) -> String {
-    decode(word, true).map_or("illegal".to_owned(), |instruction| instruction.to_string())
+/// The words of each row are these instructions.
+#[track_caller]
+fn read(rows: &[(u32, &str)]) {
+    for (word, text) in rows {
+        assert_eq!(disassemble(*word, true), *text, "{word:#x}");
+    }
 }
 
 #[test]
 fn instructions_of_32_bits_are_decoded() {
-    // imm[11:0] = 0xfff, rs1 = 2, funct3 = 000, rd = 1, 0010011.
-    assert_eq!(text(0xfff1_0093), "addi x1, x2, -1");
-    assert_eq!(text(0x1234_52b7), "lui x5, 0x12345");
-    assert_eq!(text(0xffff_f297), "auipc x5, 0xfffff");
-    // imm[20|10:1|11|19:12]: -2 has all of them 1.
-    assert_eq!(text(0xffff_f0ef), "jal x1, pc-2");
-    assert_eq!(text(0x8000_006f), "jal x0, pc-1048576");
-    assert_eq!(text(0x0010_006f), "jal x0, pc+2048");
-    // imm[12|10:5] rs2 rs1 funct3 imm[4:1|11]: bit 11 alone is bit 7 of the word.
-    assert_eq!(text(0x0020_80e3), "beq x1, x2, pc+2048");
-    assert_eq!(text(0xfe20_fee3), "bgeu x1, x2, pc-4");
-    assert_eq!(text(0x0020_c463), "blt x1, x2, pc+8");
-    assert_eq!(text(0xffc1_2083), "lw x1, -4(x2)");
-    assert_eq!(text(0xfe11_1fa3), "sh x1, -1(x2)");
-    assert_eq!(text(0x4050_d193), "srai x3, x1, 5");
-    assert_eq!(text(0x0ff0_000f), "fence");
-    assert_eq!([text(0x73), text(0x10_0073)], ["ecall", "ebreak"]);
+    read(&[
+        // imm[11:0] = 0xfff, rs1 = 2, funct3 = 000, rd = 1, 0010011.
+        (0xfff1_0093, "addi x1, x2, -1"),
+        (0x1234_52b7, "lui x5, 0x12345"),
+        (0xffff_f297, "auipc x5, 0xfffff"),
+        // imm[20|10:1|11|19:12]: -2 has all of them 1.
+        (0xffff_f0ef, "jal x1, pc-2"),
+        (0x8000_006f, "jal x0, pc-1048576"),
+        (0x0010_006f, "jal x0, pc+2048"),
+        // imm[12|10:5] rs2 rs1 funct3 imm[4:1|11]: bit 11 alone is bit 7 of the word.
+        (0x0020_80e3, "beq x1, x2, pc+2048"),
+        (0xfe20_fee3, "bgeu x1, x2, pc-4"),
+        (0x0020_c463, "blt x1, x2, pc+8"),
+        (0xffc1_2083, "lw x1, -4(x2)"),
+        (0xfe11_1fa3, "sh x1, -1(x2)"),
+        (0x4050_d193, "srai x3, x1, 5"),
+        (0x0ff0_000f, "fence"),
+        (0x73, "ecall"),
+        (0x10_0073, "ebreak"),
+    ]);
 }
 
 #[test]
@@ -69,39 +78,57 @@ fn words_that_are_no_instruction_are_illegal() {
 
 #[test]
 fn instructions_of_16_bits_are_decoded() {
-    // Each immediate bit of an instruction is 1 once, to show its place.
-    assert_eq!(text(0b000_00000001_000_00), "addi x8, x2, 8");
-    assert_eq!(text(0b000_00000010_000_00), "addi x8, x2, 4");
-    assert_eq!(text(0b000_00000100_001_00), "addi x9, x2, 64");
-    assert_eq!(text(0b000_01000000_001_00), "addi x9, x2, 16");
-    assert_eq!(text(0b010_001_010_01_011_00), "lw x11, 72(x10)");
-    assert_eq!(text(0b110_100_010_10_011_00), "sw x11, 36(x10)");
-    assert_eq!(text(0b000_1_00101_11111_01), "addi x5, x5, -1");
-    assert_eq!(text(0b001_1_0_00_0_0_0_000_0_01), "jal x1, pc-2048");
-    assert_eq!(text(0b101_0_1_10_0_0_1_001_0_01), "jal x0, pc+658");
-    assert_eq!(text(0b101_0_0_01_1_1_0_000_1_01), "jal x0, pc+1376");
-    assert_eq!(text(0b010_0_00111_01010_01), "addi x7, x0, 10");
-    assert_eq!(text(0b011_1_00010_00000_01), "addi x2, x2, -512");
-    assert_eq!(text(0b011_0_00010_10000_01), "addi x2, x2, 16");
-    assert_eq!(text(0b011_0_00010_01000_01), "addi x2, x2, 64");
-    assert_eq!(text(0b011_0_00010_00110_01), "addi x2, x2, 384");
-    assert_eq!(text(0b011_0_00010_00001_01), "addi x2, x2, 32");
-    assert_eq!(text(0b011_1_00011_11111_01), "lui x3, 0xfffff");
-    assert_eq!(text(0b100_0_00_000_00011_01), "srli x8, x8, 3");
-    assert_eq!(text(0b100_0_01_001_00011_01), "srai x9, x9, 3");
-    assert_eq!(text(0b100_1_10_001_11110_01), "andi x9, x9, -2");
-    let arithmetic = [0, 1, 2, 3].map(|funct2| text(0b100_0_11_000_00_001_01 | funct2 << 5));
-    assert_eq!(arithmetic, ["sub x8, x8, x9", "xor x8, x8, x9", "or x8, x8, x9", "and x8, x8, x9"]);
-    assert_eq!(text(0b110_1_00_000_00000_01), "beq x8, x0, pc-256");
-    assert_eq!(text(0b111_0_01_000_10101_01), "bne x8, x0, pc+172");
-    assert_eq!(text(0b000_0_00101_00001_10), "slli x5, x5, 1");
-    assert_eq!(text(0b010_1_00101_00101_10), "lw x5, 100(x2)");
-    assert_eq!(text(0b100_0_00101_00000_10), "jalr x0, 0(x5)");
-    assert_eq!(text(0b100_1_00101_00000_10), "jalr x1, 0(x5)");
-    assert_eq!(text(0b100_0_00101_00110_10), "add x5, x0, x6");
-    assert_eq!(text(0b100_1_00101_00110_10), "add x5, x5, x6");
-    assert_eq!(text(0b100_1_00000_00000_10), "ebreak");
-    assert_eq!(text(0b110_100001_00101_10), "sw x5, 96(x2)");
+    read(&[
+        // Each immediate bit of an instruction is 1 once, to show its place.
+        (0b000_00000001_000_00, "addi x8, x2, 8"),
+        (0b000_00000010_000_00, "addi x8, x2, 4"),
+        (0b000_00000100_001_00, "addi x9, x2, 64"),
+        (0b000_01000000_001_00, "addi x9, x2, 16"),
+        (0b010_001_010_01_011_00, "lw x11, 72(x10)"),
+        (0b110_100_010_10_011_00, "sw x11, 36(x10)"),
+        (0b000_1_00101_11111_01, "addi x5, x5, -1"),
+        (0b001_1_0_00_0_0_0_000_0_01, "jal x1, pc-2048"),
+        (0b101_0_1_10_0_0_1_001_0_01, "jal x0, pc+658"),
+        (0b101_0_0_01_1_1_0_000_1_01, "jal x0, pc+1376"),
+        (0b010_0_00111_01010_01, "addi x7, x0, 10"),
+        (0b011_1_00010_00000_01, "addi x2, x2, -512"),
+        (0b011_0_00010_10000_01, "addi x2, x2, 16"),
+        (0b011_0_00010_01000_01, "addi x2, x2, 64"),
+        (0b011_0_00010_00110_01, "addi x2, x2, 384"),
+        (0b011_0_00010_00001_01, "addi x2, x2, 32"),
+        (0b011_1_00011_11111_01, "lui x3, 0xfffff"),
+        (0b100_0_00_000_00011_01, "srli x8, x8, 3"),
+        (0b100_0_01_001_00011_01, "srai x9, x9, 3"),
+        (0b100_1_10_001_11110_01, "andi x9, x9, -2"),
+        (0b100_0_11_000_00_001_01, "sub x8, x8, x9"),
+        (0b100_0_11_000_01_001_01, "xor x8, x8, x9"),
+        (0b100_0_11_000_10_001_01, "or x8, x8, x9"),
+        (0b100_0_11_000_11_001_01, "and x8, x8, x9"),
+        (0b110_1_00_000_00000_01, "beq x8, x0, pc-256"),
+        (0b111_0_01_000_10101_01, "bne x8, x0, pc+172"),
+        (0b000_0_00101_00001_10, "slli x5, x5, 1"),
+        (0b010_1_00101_00101_10, "lw x5, 100(x2)"),
+        (0b100_0_00101_00000_10, "jalr x0, 0(x5)"),
+        (0b100_1_00101_00000_10, "jalr x1, 0(x5)"),
+        (0b100_0_00101_00110_10, "add x5, x0, x6"),
+        (0b100_1_00101_00110_10, "add x5, x5, x6"),
+        (0b100_1_00000_00000_10, "ebreak"),
+        (0b110_100001_00101_10, "sw x5, 96(x2)"),
+    ]);
+}
+
+/// The assembler writes each instruction so that the decoder reads it.
+#[test]
+fn what_is_assembled_is_decoded() {
+    for word in (0..1 << 20).map(|index: u32| index.wrapping_mul(0x9e37_79b9)) {
+        let Some(found) = decode(word, false) else { continue };
+        let imm = if matches!(found.op, Lui | Auipc) { found.imm >> 12 } else { found.imm };
+        let line = Line::new(found.op).rd(found.rd).rs1(found.rs1).rs2(found.rs2);
+        let halves =
+            line.imm(i64::from(imm)).op.encode(&line.imm(i64::from(imm)), imm.cast_signed());
+        let again = u32::from(halves[0]) | u32::from(halves[1]) << 16;
+        assert_eq!(decode(again, false), Some(found), "{word:#x}");
+    }
 }
 
 #[test]
