@@ -114,6 +114,22 @@ fn the_budget_of_a_folder_falls_and_never_rises() {
     refused("docs/page.md", "A page.\n", "1 lines of Markdown");
 }
 
+/// Subjects are read in lists: a scope, one change, at most 72 characters. Those before this test
+/// stay as they are.
+#[test]
+fn subjects_of_commits_have_a_scope_and_one_change() {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).current_dir(project()).output();
+        String::from_utf8_lossy(&output.expect("git").stdout).into_owned()
+    };
+    let added = ["log", "--format=%H", "-Ssubjects_of_commits_have", "--", "tests/e2e/scripts.rs"];
+    let first = git(&added).lines().last().map(|hash| format!("{hash}..HEAD"));
+    let subjects = first.map(|since| git(&["log", "--no-merges", "--format=%s", &since]));
+    let subject = regex::Regex::new("^[a-z0-9_-]+: [a-z].*[^.]$").expect("a constant pattern");
+    let is_wrong = |text: &&str| text.len() > 72 || text.contains(';') || !subject.is_match(text);
+    assert_eq!(subjects.unwrap_or_default().lines().find(is_wrong), None);
+}
+
 /// A listed test that is renamed would run in the gate.
 #[test]
 fn each_deep_test_exists() {

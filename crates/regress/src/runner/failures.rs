@@ -242,7 +242,7 @@ impl Failures {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
-                            "shrinking stopped after {} candidates; `cosim shrink` goes on",
+                            "shrinking stopped after {} candidates; `cosim shrink` continues",
                             shrunk.candidates
                         ));
                     }
