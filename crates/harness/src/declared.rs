@@ -186,12 +186,12 @@ pub struct Environment<'a, D: Declaration> {
     drain: u64,
     idle: u64,
     counts: Counts,
-    /// Handshakes after which the case ends although the block goes on.
+    /// Handshakes after which the case ends although the block continues.
     most_handshakes: u64,
     progress_timeout: u64,
 }
 
-/// Handshakes of a block that goes on by itself when all stimulus is used, as a processor that
+/// Handshakes of a block that continues by itself when all stimulus is used, as a processor that
 /// fetches: so many, and for each one before as many as the longest burst has.
 const MOST_ALONE: (u64, u64) = (2_500, 256);
 
