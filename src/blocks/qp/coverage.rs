@@ -65,17 +65,6 @@ cosim_core::coverage! {
         "both": "a command and an event wait",
         "other event": "an event that needs no entry is taken",
     }
-    axis OFFER = "offer" { "command": "Modify QP", "event": "an event of hardware" }
-    axis WAITS = "in the next cycle" {
-        "unchanged": "it is on offer as before", "changed": "another one is on offer",
-        "withdrawn": "nothing is on offer",
-    }
-    axis SINCE = "query" {
-        "settled": "the QP's state has been the same for at least a cycle",
-        "by command": "a command for the QP was taken at the edge before",
-        "by event": "an event of the QP was taken at the edge before",
-        "by both": "a command and an event for the QP were taken at the edge before",
-    }
     axis CHANNEL = "channel" {
         "command": "a command is taken", "event": "an event of hardware is taken",
         "packet": "a request packet", "query": "a query, at an edge with a command, an event or a packet",
@@ -99,16 +88,13 @@ cosim_core::coverage! {
         unless |at, _| no_such_qp(at[1], at[2]);
     SAME_QP = "same-qp": "an event and a command for one QP at one edge (X1): kind, state before both, state asked for"
         [KIND, STATE, NEXT];
-    TWO_QPS = "two-qps": "an event and a command for two QPs at one edge: kind, state asked for"
-        [KIND, NEXT];
     PACKETS = "packets": "request packets: state and service before, error, WQE"
         [STATE, SERVICE, ERROR, WQE]
         unless |at, _| no_such_qp(at[0], at[1]);
     QUEUE = "queue": "the event queue: events before the edge, what moves" [LEVEL, MOVE]
         unless no_such_move;
     FULL = "full": "what is on offer while the queue is full" [HELD];
-    OFFERS = "offers": "an offer that is not taken, and its change" [OFFER, WAITS];
-    QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
+    QUERY = "query": "queries: state shown" [STATE];
     RESET = "reset": "resets, by the state they interrupt" [LOST];
     QPNS = "qpns": "numbers of QPs: where they are read or shown" [CHANNEL, QPN];
 }
@@ -162,28 +148,16 @@ pub struct Coverage {
     before: RegistersBefore,
     /// rst was 1 in the cycle before.
     in_reset: bool,
-    /// The QPs whose command and event were accepted at the edge before.
-    commanded: Option<u8>,
-    last_event: Option<u8>,
-    /// The pins of a command and of an event that were not accepted at the edge before.
-    waiting: [Option<u64>; 2],
 }
 
 /// Registers before the edge. The QPs are only valid if something is accepted for them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct RegistersBefore {
     level: usize,
     answers: bool,
     of_command: QueuePair,
     of_event: QueuePair,
     of_packet: QueuePair,
-}
-
-impl Default for RegistersBefore {
-    fn default() -> Self {
-        let [of_command, of_event, of_packet] = [QueuePair::RESET; 3];
-        Self { level: 0, answers: false, of_command, of_event, of_packet }
-    }
 }
 
 /// The position of a service on its axis.
@@ -197,53 +171,43 @@ const fn class(service: u8) -> usize {
 }
 
 impl Coverage {
-    /// The command's QP, after the event at the same edge if that is for the same QP.
-    #[inline]
-    fn met(&self, same_qp: bool, kind: u8) -> QueuePair {
-        let mut qp = self.before.of_command;
-        if same_qp {
-            qp.apply_event(kind);
-        }
-        qp
-    }
-
     #[inline]
     fn count_command(&self, edge: &Edge<'_, Qp>, event: Option<u8>, bins: &mut Bins<'_>) {
         let Edge { golden, inputs, .. } = edge;
         let next = inputs.cmd_next.get() as usize;
         let same_qp = event.is_some() && inputs.hw_qpn == inputs.cmd_qpn;
-        let met = self.met(same_qp, event.unwrap_or(0));
+        let mut met = self.before.of_command;
+        if let Some(kind) = event.filter(|_| same_qp) {
+            met.apply_event(kind);
+        }
         if let Some(answer) = golden.answer() {
             bins.hit(MODIFY.bin([met.state as usize, next, answer as usize]));
         }
         if met.state == State::Sqd {
             bins.hit(DRAINS.bin([next, usize::from(met.notify)]));
         }
-        if let Some(kind) = event {
-            let kind = usize::from(kind);
-            bins.hit(match same_qp {
-                true => SAME_QP.bin([kind, self.before.of_command.state as usize, next]),
-                false => TWO_QPS.bin([kind, next]),
-            });
+        if let Some(kind) = event.filter(|_| same_qp) {
+            let state = self.before.of_command.state as usize;
+            bins.hit(SAME_QP.bin([usize::from(kind), state, next]));
         }
     }
 
     #[inline]
     fn count_queue(&self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
-        let level = self.before.level;
-        match (edge.rules.has(E1), edge.rules.has(E2)) {
-            (false, false) => {}
-            (true, false) => bins.hit(QUEUE.bin([level, 0])),
-            (false, true) => bins.hit(QUEUE.bin([level, 1])),
-            (true, true) => bins.hit(QUEUE.bin([level, 2])),
-        }
+        let moves = match (edge.rules.has(E1), edge.rules.has(E2)) {
+            (false, false) => return,
+            (true, false) => 0,
+            (false, true) => 1,
+            (true, true) => 2,
+        };
+        bins.hit(QUEUE.bin([self.before.level, moves]));
     }
 
     #[inline]
     fn count_full(&self, edge: &Edge<'_, Qp>, taken: bool, bins: &mut Bins<'_>) {
         let Edge { inputs, .. } = edge;
-        let event_waits = inputs.hw_valid.is_high() && !taken;
-        match (inputs.cmd_valid.is_high(), event_waits) {
+        let command_waits = inputs.cmd_valid.is_high();
+        match (command_waits, inputs.hw_valid.is_high() && !taken) {
             (true, true) => bins.hit(FULL.bin([2])),
             (true, false) => bins.hit(FULL.bin([0])),
             (false, true) => bins.hit(FULL.bin([1])),
@@ -271,24 +235,6 @@ impl Coverage {
             if is_there {
                 bins.hit(QPNS.bin([channel, corner_class(qpn.get(), 0xff)]));
             }
-        }
-    }
-
-    /// Counts what happens to offers that wait.
-    #[inline]
-    fn count_offers(&mut self, inputs: &Inputs, taken: [bool; 2], bins: &mut Bins<'_>) {
-        let command = inputs.cmd_qpn.get() << 7
-            | inputs.cmd_next.get() << 4
-            | inputs.cmd_service.get() << 1
-            | inputs.cmd_notify.get();
-        let event = inputs.hw_qpn.get() << 2 | inputs.hw_kind.get();
-        let valid = [inputs.cmd_valid, inputs.hw_valid].map(|pin| pin.is_high());
-        for (place, pins) in [command, event].into_iter().enumerate() {
-            if let Some(before) = self.waiting[place] {
-                let became = if !valid[place] { 2 } else { usize::from(pins != before) };
-                bins.hit(OFFERS.bin([place, became]));
-            }
-            self.waiting[place] = (valid[place] && !taken[place]).then_some(pins);
         }
     }
 
@@ -335,15 +281,11 @@ impl harness::Coverage<Qp> for Coverage {
             if !self.in_reset {
                 self.count_reset(bins);
             }
-            (self.in_reset, self.commanded, self.last_event) = (true, None, None);
-            self.waiting = [None; 2];
+            self.in_reset = true;
             return;
         }
         self.in_reset = false;
-        let requested = Some(inputs.query_qpn.get() as u8);
-        let since = usize::from(self.commanded == requested)
-            | usize::from(self.last_event == requested) << 1;
-        bins.hit(QUERY.bin([outputs.query_state.get() as usize, since]));
+        bins.hit(QUERY.bin([outputs.query_state.get() as usize]));
         if inputs.msg_valid.is_high() {
             let QueuePair { state, service, .. } = self.before.of_packet;
             let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
@@ -360,13 +302,10 @@ impl harness::Coverage<Qp> for Coverage {
             self.count_command(edge, event, bins);
         }
         Self::count_qpns(edge, [modifies, apply_event], bins);
-        self.count_offers(inputs, [modifies, apply_event], bins);
         self.count_queue(edge, bins);
         if self.before.level == LEVEL.values.len() - 1 {
             self.count_full(edge, apply_event, bins);
         }
-        self.commanded = modifies.then(|| inputs.cmd_qpn.get() as u8);
-        self.last_event = apply_event.then(|| inputs.hw_qpn.get() as u8);
     }
 }
 

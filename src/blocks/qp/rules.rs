@@ -413,43 +413,4 @@ mod tests {
         }
         assert_eq!(states, 7);
     }
-
-    #[test]
-    fn what_states_permit_is_that_of_the_specification() {
-        let names = State::ALL.map(State::name);
-        let is_row = |cells: &Vec<&str>| cells.len() == 6 && names.contains(&cells[0]);
-        let tables: Vec<Vec<&str>> = testing::rows::<Qp>().filter(is_row).collect();
-        assert_eq!(tables.len(), 7);
-        for (index, cells) in tables.iter().enumerate() {
-            assert_eq!(cells[0], names[index]);
-            let permits = permits(State::ALL[index]).map(|may| if may { "1" } else { "0" });
-            assert_eq!(cells[1..5], permits, "{}", cells[0]);
-        }
-    }
-
-    /// Evaluates every guard for every case. Exactly one holds, and the table refers to its row.
-    #[test]
-    fn exactly_one_row_applies_to_each_case() {
-        for number in 0..7 * 16_u8 {
-            let (state, three_bits, bit) =
-                (State::ALL[usize::from(number >> 4)], number >> 1 & 7, number & 1 == 1);
-            let case = 1_u128 << number;
-            let rows: Vec<_> = TRANSITIONS.iter().filter(|row| row.cases & case != 0).collect();
-            assert_eq!(rows.len(), 1);
-            assert_eq!(rows[0].rule, transition(state, three_bits, bit).rule);
-            let rows: Vec<_> = RECEPTIONS.iter().filter(|row| row.cases & case != 0).collect();
-            assert_eq!(rows.len(), 1);
-            assert_eq!(rows[0].rule, reception(state, three_bits, bit).rule);
-            for kind in 0..4 {
-                let applies = |row: &&HardwareEventRule| row.kind == kind && row.cases & case != 0;
-                let rows: Vec<_> = HARDWARE_EVENTS.iter().filter(applies).collect();
-                assert_eq!(rows.len(), 1);
-                assert_eq!(rows[0].rule, hardware_event(state, three_bits, bit, kind).rule);
-            }
-        }
-        let all = |cases: u128| cases & !EVERY == 0;
-        assert!(TRANSITIONS.iter().all(|row| all(row.cases)));
-        assert!(HARDWARE_EVENTS.iter().all(|row| all(row.cases)));
-        assert!(RECEPTIONS.iter().all(|row| all(row.cases)));
-    }
 }
