@@ -98,12 +98,10 @@ struct ExpectedResponse {
 /// Counters for the report.
 #[derive(Debug, Clone, Default)]
 struct Counts {
-    done: u64,
-    illegal: u64,
-    not_permitted: u64,
-    established: u64,
-    drained: u64,
-    fatal: u64,
+    /// By `rsp_code`.
+    answers: [u64; 3],
+    /// By `evt_code`.
+    events: [u64; 3],
     send_errors: u64,
     packets_taken: u64,
     packets_refused: u64,
@@ -153,17 +151,6 @@ impl QpRecord {
         }
     }
 
-    /// The event code for software when a hardware event of this kind is accepted.
-    #[inline]
-    fn reports(&self, kind: u64) -> Option<u64> {
-        match kind {
-            0 if self.state == RTR && is_connected(self.service) => Some(ESTABLISHED_CODE),
-            1 if self.state == SQD && self.owes_event => Some(DRAINED_CODE),
-            3 if self.state != RESET => Some(FATAL_CODE),
-            _ => None,
-        }
-    }
-
     /// Applies an accepted command. Returns the expected answer code.
     #[inline]
     fn command(&mut self, next: u8, service: u8, notify: bool) -> u64 {
@@ -186,16 +173,20 @@ impl QpRecord {
         0
     }
 
-    /// Applies an accepted event.
+    /// Applies an accepted hardware event. Returns the event code for software.
     #[inline]
-    fn event(&mut self, kind: u64) {
+    fn event(&mut self, kind: u64) -> Option<u64> {
         match (kind, self.state) {
             (0, RTR) if is_connected(self.service) => self.state = RTS,
-            (1, SQD) => self.owes_event = false,
-            (2, RTS) => self.state = if is_reliable(self.service) { ERR } else { SQE },
-            (3, RTR | RTS | SQD | SQE | INIT) => (self.state, self.owes_event) = (ERR, false),
-            _ => {}
+            (1, SQD) if self.owes_event => self.owes_event = false,
+            (2, RTS) => {
+                self.state = if is_reliable(self.service) { ERR } else { SQE };
+                return None;
+            }
+            (3, INIT..) => (self.state, self.owes_event) = (ERR, false),
+            _ => return None,
         }
+        Some([ESTABLISHED_CODE, DRAINED_CODE, 0, FATAL_CODE][kind as usize])
     }
 
     #[inline]
@@ -204,14 +195,19 @@ impl QpRecord {
     }
 }
 
+/// A violation of a check unless `holds`.
+#[inline]
+fn require(holds: bool, check: &str, message: impl FnOnce() -> String) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
+}
+
 #[cold]
-fn wrong_permits(qpn: u64, state: u8, pins: [bool; 4], permits: [bool; 4]) -> Violation {
+fn wrong_permits(qpn: u64, state: u8, pins: [bool; 4], permits: [bool; 4]) -> String {
     let names = ["WRs to the SQ", "WRs to the RQ", "processing of the SQ", "processing of the RQ"];
     let differs = (0..names.len()).filter(|at| pins[*at] != permits[*at]);
     let wrong: Vec<String> =
         differs.map(|at| format!("{} is {}", names[at], u64::from(pins[at]))).collect();
-    let message = format!("QP {qpn} in {}: {}", name_of(state.into()), wrong.join(", "));
-    Violation::new(PERMITS, message)
+    format!("QP {qpn} in {}: {}", name_of(state.into()), wrong.join(", "))
 }
 
 impl Scoreboard {
@@ -231,35 +227,24 @@ impl Scoreboard {
     fn observe_answer(&self, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, qpn) = (outputs.rsp_valid.is_high(), outputs.rsp_qpn.get());
         let code = outputs.rsp_code.get();
-        match self.due {
-            Some(due) if !valid => {
-                let message = format!("the command for QP {} has no answer", due.qpn);
-                Err(Violation::new(ANSWERED, message))
-            }
-            Some(due) if due.qpn != qpn => {
-                let message = format!("the command for QP {} is answered for QP {qpn}", due.qpn);
-                Err(Violation::new(ANSWERED, message))
-            }
-            Some(due) if due.code != code => {
-                let notify = if due.notify { ", with notification" } else { "" };
-                let message = format!(
-                    "QP {qpn} from {} to {}{notify}: answered {code}, expected {}",
-                    name_of(due.from.into()),
-                    if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) },
-                    due.code
-                );
-                Err(Violation::new(JUDGED, message))
-            }
-            None if valid => {
-                let message = format!("an answer for QP {qpn} without a command");
-                Err(Violation::new(ANSWERED, message))
-            }
-            None if qpn != 0 || code != 0 => {
-                let message = format!("rsp_qpn {qpn}, rsp_code {code} without an answer");
-                Err(Violation::new(IDLE, message))
-            }
-            _ => Ok(()),
-        }
+        let Some(due) = self.due else {
+            let message = || format!("an answer for QP {qpn} without a command");
+            require(!valid, ANSWERED, message)?;
+            let message = || format!("rsp_qpn {qpn}, rsp_code {code} without an answer");
+            return require((qpn, code) == (0, 0), IDLE, message);
+        };
+        require(valid, ANSWERED, || format!("the command for QP {} has no answer", due.qpn))?;
+        let message = || format!("the command for QP {} is answered for QP {qpn}", due.qpn);
+        require(qpn == due.qpn, ANSWERED, message)?;
+        require(code == due.code, JUDGED, || {
+            let notify = if due.notify { ", with notification" } else { "" };
+            let next = if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) };
+            let from = name_of(due.from.into());
+            format!(
+                "QP {qpn} from {from} to {next}{notify}: answered {code}, expected {}",
+                due.code
+            )
+        })
     }
 
     #[inline]
@@ -267,11 +252,9 @@ impl Scoreboard {
         let qpn = inputs.query_qpn.get();
         let state = self.record(qpn).state;
         let seen = outputs.query_state.get();
-        if seen != u64::from(state) {
-            let expected = name_of(state.into());
-            let message = format!("QP {qpn} is in {}, expected {expected}", name_of(seen));
-            return Err(Violation::new(STATE, message));
-        }
+        require(seen == u64::from(state), STATE, || {
+            format!("QP {qpn} is in {}, expected {}", name_of(seen), name_of(state.into()))
+        })?;
         let permits = [
             matches!(state, RTS | SQD | SQE | ERR),
             state != RESET,
@@ -285,7 +268,7 @@ impl Scoreboard {
             outputs.query_rq_run,
         ]
         .map(Bits1::is_high);
-        if pins == permits { Ok(()) } else { Err(wrong_permits(qpn, state, pins, permits)) }
+        require(pins == permits, PERMITS, || wrong_permits(qpn, state, pins, permits))
     }
 
     #[inline]
@@ -294,38 +277,27 @@ impl Scoreboard {
             [outputs.msg_accept, outputs.msg_take_wqe, outputs.msg_ack, outputs.msg_nak]
                 .map(Bits1::is_high);
         if !inputs.msg_valid.is_high() {
-            if accept || wqe || ack || nak {
-                return Err(Violation::new(IDLE, "an answer to a packet that is not there"));
-            }
-            return Ok(());
+            let message = || "an answer to a packet that is not there".to_owned();
+            return require(!(accept || wqe || ack || nak), IDLE, message);
         }
         let qpn = inputs.msg_qpn.get();
         let record = *self.record(qpn);
-        let object = |check: &str, message: &str| {
-            let state = name_of(record.state.into());
-            let message =
-                format!("packet for QP {qpn} in {state}, service {}: {message}", record.service);
-            Err(Violation::new(check, message))
+        let require = |holds: bool, check: &str, what: &str| {
+            require(holds, check, || {
+                let state = name_of(record.state.into());
+                format!("packet for QP {qpn} in {state}, service {}: {what}", record.service)
+            })
         };
-        if accept && !record.takes_packets() {
-            return object(CLOSED, "taken");
-        }
-        if !accept && record.takes_packets() {
-            return object(OPEN, "not taken");
-        }
+        require(!accept || record.takes_packets(), CLOSED, "taken")?;
+        require(accept || !record.takes_packets(), OPEN, "not taken")?;
         let answered = accept && is_reliable(record.service);
-        if ack && nak {
-            return object(ACK_OR_NAK, "both an Ack and a Nak");
-        }
-        if (ack || nak) != answered {
-            return object(ACK_OR_NAK, if answered { "neither Ack nor Nak" } else { "answered" });
-        }
-        if answered && nak != inputs.msg_error.is_high() {
-            return object(ACK_OR_NAK, if nak { "a Nak" } else { "an Ack for an error" });
-        }
-        if wqe != (accept && inputs.msg_consumes_wqe.is_high() && !nak) {
-            return object(WQE, if wqe { "it takes a WQE" } else { "it takes no WQE" });
-        }
+        require(!(ack && nak), ACK_OR_NAK, "both an Ack and a Nak")?;
+        let what = if answered { "neither Ack nor Nak" } else { "answered" };
+        require((ack || nak) == answered, ACK_OR_NAK, what)?;
+        let what = if nak { "a Nak" } else { "an Ack for an error" };
+        require(!answered || nak == inputs.msg_error.is_high(), ACK_OR_NAK, what)?;
+        let expected = accept && inputs.msg_consumes_wqe.is_high() && !nak;
+        require(wqe == expected, WQE, if wqe { "it takes a WQE" } else { "it takes no WQE" })?;
         self.counts.packets_taken += u64::from(accept);
         self.counts.packets_refused += u64::from(!accept);
         self.counts.naks += u64::from(nak);
@@ -338,17 +310,12 @@ impl Scoreboard {
         let shown = ExpectedEvent { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
         let oldest = self.pending_events.front();
         if !outputs.evt_valid.is_high() {
-            return match oldest {
-                Some(event) => {
-                    let message = format!("event {} of QP {} is not shown", event.code, event.qpn);
-                    Err(Violation::new(SHOWN, message))
-                }
-                None if shown != (ExpectedEvent { qpn: 0, code: 0 }) => {
-                    let message = format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
-                    Err(Violation::new(IDLE, message))
-                }
-                None => Ok(()),
-            };
+            if let Some(ExpectedEvent { qpn, code }) = oldest {
+                let message = format!("event {code} of QP {qpn} is not shown");
+                return Err(Violation::new(SHOWN, message));
+            }
+            let message = || format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
+            return require(shown == ExpectedEvent { qpn: 0, code: 0 }, IDLE, message);
         }
         if oldest == Some(&shown) {
             return Ok(());
@@ -361,32 +328,23 @@ impl Scoreboard {
             Some(first) if *first != shown => ORDER_IN_QP,
             _ => ORDER,
         };
-        let expected = match oldest {
-            Some(event) => format!("event {} of QP {}", event.code, event.qpn),
-            None => "none".to_owned(),
-        };
-        let message = format!("event {} of QP {}, expected {expected}", shown.code, shown.qpn);
-        Err(Violation::new(check, message))
+        let name = |event: &ExpectedEvent| format!("event {} of QP {}", event.code, event.qpn);
+        let expected = oldest.map_or("none".to_owned(), name);
+        Err(Violation::new(check, format!("{}, expected {expected}", name(&shown))))
     }
 
     #[inline]
     fn observe_readies(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let waiting = self.pending_events.len();
-        if outputs.cmd_ready.is_high() == (waiting >= ROOM) {
-            let message =
-                format!("cmd_ready is {}, {waiting} events wait", outputs.cmd_ready.get());
-            return Err(Violation::new(COMMAND_WAITS, message));
-        }
+        let ready = outputs.cmd_ready.get();
+        let message = || format!("cmd_ready is {ready}, {waiting} events wait");
+        require((ready == 1) == (waiting < ROOM), COMMAND_WAITS, message)?;
         let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
-        let reports = inputs.hw_valid.is_high() && self.record(qpn).reports(kind).is_some();
-        if outputs.hw_ready.is_high() == (reports && waiting >= ROOM) {
-            let message = format!(
-                "hw_ready is {} for kind {kind} of QP {qpn}, {waiting} events wait",
-                outputs.hw_ready.get()
-            );
-            return Err(Violation::new(EVENT_WAITS, message));
-        }
-        Ok(())
+        let reports = inputs.hw_valid.is_high() && { *self.record(qpn) }.event(kind).is_some();
+        let ready = outputs.hw_ready.get();
+        require((ready == 1) == !(reports && waiting >= ROOM), EVENT_WAITS, || {
+            format!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait")
+        })
     }
 
     /// Applies everything that is accepted at the edge.
@@ -397,14 +355,11 @@ impl Scoreboard {
         }
         if inputs.hw_valid.is_high() && outputs.hw_ready.is_high() {
             let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
-            let event = self.record(qpn).reports(kind);
-            let before = self.record(qpn).state;
-            self.record(qpn).event(kind);
-            self.pending_events.extend(event.map(|code| ExpectedEvent { qpn, code }));
-            self.counts.established += u64::from(event == Some(ESTABLISHED_CODE));
-            self.counts.drained += u64::from(event == Some(DRAINED_CODE));
-            self.counts.fatal += u64::from(event == Some(FATAL_CODE));
-            self.counts.send_errors += u64::from(kind == 2 && before == RTS);
+            self.counts.send_errors += u64::from(kind == 2 && self.record(qpn).state == RTS);
+            if let Some(code) = self.record(qpn).event(kind) {
+                self.pending_events.push_back(ExpectedEvent { qpn, code });
+                self.counts.events[code as usize] += 1;
+            }
             self.on_offer = self.on_offer.saturating_sub(1);
         }
         self.due = None;
@@ -414,9 +369,7 @@ impl Scoreboard {
             let from = self.record(qpn).state;
             let code = self.record(qpn).command(next, service, notify);
             self.due = Some(ExpectedResponse { qpn, code, from, next, notify });
-            self.counts.done += u64::from(code == 0);
-            self.counts.illegal += u64::from(code == 1);
-            self.counts.not_permitted += u64::from(code == 2);
+            self.counts.answers[code as usize] += 1;
             self.on_offer = self.on_offer.saturating_sub(1);
         }
         let waits = inputs.cmd_valid.is_high() && !outputs.cmd_ready.is_high();
@@ -470,31 +423,23 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let left = self.pending_events.len();
-        if self.on_offer > 0 {
-            let message = format!("{} commands and events were not taken", self.on_offer);
-            return Err(Violation::new(COMPLETE, message));
-        }
-        if left > 0 {
-            return Err(Violation::new(COMPLETE, format!("{left} events were not taken")));
-        }
-        match self.due {
-            Some(due) => {
-                let message = format!("the command for QP {} has no answer yet", due.qpn);
-                Err(Violation::new(COMPLETE, message))
-            }
-            None => Ok(()),
-        }
+        let (on_offer, left) = (self.on_offer, self.pending_events.len());
+        let message = || format!("{on_offer} commands and events were not taken");
+        require(on_offer == 0, COMPLETE, message)?;
+        require(left == 0, COMPLETE, || format!("{left} events were not taken"))?;
+        let qpn = self.due.map_or(0, |due| due.qpn);
+        let message = || format!("the command for QP {qpn} has no answer yet");
+        require(self.due.is_none(), COMPLETE, message)
     }
 
     fn counters() -> Vec<Counter<Self>> {
         vec![
-            Counter::sum("commands done", |board| board.counts.done),
-            Counter::sum("transitions refused", |board| board.counts.illegal),
-            Counter::sum("parameters refused", |board| board.counts.not_permitted),
-            Counter::sum("connections established", |board| board.counts.established),
-            Counter::sum("drains told", |board| board.counts.drained),
-            Counter::sum("fatal errors told", |board| board.counts.fatal),
+            Counter::sum("commands done", |board| board.counts.answers[0]),
+            Counter::sum("transitions refused", |board| board.counts.answers[1]),
+            Counter::sum("parameters refused", |board| board.counts.answers[2]),
+            Counter::sum("connections established", |board| board.counts.events[1]),
+            Counter::sum("drains told", |board| board.counts.events[0]),
+            Counter::sum("fatal errors told", |board| board.counts.events[2]),
             Counter::sum("send errors", |board| board.counts.send_errors),
             Counter::sum("packets taken", |board| board.counts.packets_taken),
             Counter::sum("packets refused", |board| board.counts.packets_refused),

@@ -1,4 +1,5 @@
-//! What the scoreboard counts of a correct model, and the checks that no fault of a pin triggers.
+//! What the scoreboard counts of a correct model, and the end of a case. Faults of pins trigger
+//! every check, see `tests/e2e/checks.rs`.
 
 use super::*;
 use crate::blocks::qp::Qp;
@@ -17,32 +18,11 @@ const LIFE: &str = r#"{"noise": "0x3", "evt_stalls": [2, 5], "steps": [
     {"packet": {"qpn": 6, "consumes_wqe": 1, "error": 1}}, {"command": {"qpn": 6, "next": 3}},
     {"event": {"qpn": 6, "kind": 2}}, {"gap": 3, "command": {"qpn": 6, "next": 7}}
 ]}"#;
-/// Two QPs fail twice each, in turn, before software accepts events.
-const EVENTS: &str = r#"{"noise": "0x3", "evt_stalls": [30], "steps": [
-    {"command": {"qpn": 5, "next": 1}}, {"command": {"qpn": 5, "next": 2}},
-    {"event": {"qpn": 5, "kind": 0}}, {"event": {"qpn": 5, "kind": 3}},
-    {"command": {"qpn": 6, "next": 1}}, {"event": {"qpn": 6, "kind": 3}}
-]}"#;
-
-/// Sixteen fatal errors of a QP, an event without an entry, another fatal error and a command at
-/// once; a reset.
-fn full() -> String {
-    let fatal = r#"{"event": {"qpn": 0, "kind": 3}},"#.repeat(16);
-    format!(
-        r#"{{"noise": "0x3", "evt_stalls": [60, 0, 3], "steps": [
-            {{"command": {{"qpn": 0, "next": 1}}}}, {fatal}
-            {{"event": {{"qpn": 9, "kind": 3}}}},
-            {{"command": {{"qpn": 0, "next": 0}}, "event": {{"qpn": 0, "kind": 3}}}},
-            {{"gap": 100, "reset": {{"after": 2, "cycles": 2}}}}, {{"gap": 9}}
-        ]}}"#
-    )
-}
 
 #[test]
-fn a_right_model_is_not_objected_to() {
-    let counted = |json: &str| Judge::new(SPEC).counted::<Qp>(&traffic::<Qp>(json));
+fn counters_are_worked_out_by_hand() {
     assert_eq!(
-        counted(LIFE),
+        Judge::new(SPEC).counted::<Qp>(&traffic::<Qp>(LIFE)),
         [
             // INIT, RTR, SQD; INIT, RTR, RTS, Destroy.
             ("commands done", 7),
@@ -59,12 +39,6 @@ fn a_right_model_is_not_objected_to() {
             ("Naks", 1),
         ]
     );
-    let full = counted(&full());
-    assert!(full.contains(&("fatal errors told", 17)), "{full:?}");
-    // The first event is visible in cycle 2 and accepted in cycle 62; the command waits from cycle
-    // 18.
-    assert!(full.contains(&("cycles commands waited", 62 - 17)), "{full:?}");
-    counted(EVENTS);
 }
 
 #[test]
