@@ -78,24 +78,3 @@ impl Lookup {
         RuleSet::of_bits(self.b[((facts & FACTS_OF_B) >> ABOUT_A) as usize].into())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::B14;
-    use super::*;
-
-    #[test]
-    fn what_is_looked_up_is_what_fires() {
-        let lookup = Lookup::get();
-        // Every fact of each device, combined with many facts of the other one.
-        for facts in (0..RESET).step_by(4099) {
-            assert_eq!(lookup.of_a(facts).with(lookup.of_b(facts)), fires(facts), "{facts:#b}");
-        }
-        for about_a in 0..1 << ABOUT_A {
-            assert_eq!(lookup.of_a(about_a), fires(about_a).and(OF_A));
-        }
-        let all = OF_A.with(OF_B).with(fires(RESET));
-        assert_eq!(all.bits(), u32::MAX.into(), "no rule is left out");
-        assert!(!OF_B.has(B14), "reset is not looked up");
-    }
-}
