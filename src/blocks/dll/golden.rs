@@ -18,13 +18,13 @@ const HALF: u16 = 2048;
 /// The model's registers.
 #[derive(Debug, Clone)]
 pub struct Golden {
-    built_as: ParameterValues,
+    pub(super) built_as: ParameterValues,
     /// The rules that fire, by facts.
     lookup: &'static Lookup,
-    a: DeviceA,
+    pub(super) a: DeviceA,
     /// Payloads by the low bits of their sequence numbers; one per entry of the replay buffer.
     replay_mem: Box<[u32]>,
-    b: DeviceB,
+    pub(super) b: DeviceB,
 }
 
 /// The values of the parameters.
@@ -38,13 +38,13 @@ pub(super) struct ParameterValues {
 
 /// Registers of device A, named as in the specification, section 4.
 #[derive(Debug, Clone)]
-struct DeviceA {
-    ackd_seq: u16,
+pub(super) struct DeviceA {
+    pub(super) ackd_seq: u16,
     send_seq: u16,
-    next_seq: u16,
-    last_sent_seq: u16,
-    replay_timer: u32,
-    replay_num: u8,
+    pub(super) next_seq: u16,
+    pub(super) last_sent_seq: u16,
+    pub(super) replay_timer: u32,
+    pub(super) replay_num: u8,
     tlp_ready: bool,
     link_valid: bool,
     link_seq: u16,
@@ -55,15 +55,15 @@ struct DeviceA {
 
 /// Registers of device B, named as in the specification, section 6.
 #[derive(Debug, Clone)]
-struct DeviceB {
-    next_rcv_seq: u16,
-    nak_scheduled: bool,
-    acknak_timer_on: bool,
-    acknak_timer: u32,
+pub(super) struct DeviceB {
+    pub(super) next_rcv_seq: u16,
+    pub(super) nak_scheduled: bool,
+    pub(super) acknak_timer_on: bool,
+    pub(super) acknak_timer: u32,
     deliver_valid: bool,
     deliver_data: u32,
-    dllp_valid: bool,
-    dllp_nak: bool,
+    pub(super) dllp_valid: bool,
+    pub(super) dllp_nak: bool,
     dllp_seq: u16,
 }
 
@@ -75,7 +75,7 @@ pub struct Cycle {
 
 /// The distance from `y` to `x`, 0 to 4095.
 #[inline]
-const fn dist(x: u16, y: u16) -> u16 {
+pub(super) const fn dist(x: u16, y: u16) -> u16 {
     x.wrapping_sub(y) & 0xfff
 }
 
@@ -113,44 +113,6 @@ const fn fact(holds: bool, fact: Facts) -> Facts {
 #[inline]
 fn pin(pin: Bits1, fact: Facts) -> Facts {
     fact * pin.get() as Facts
-}
-
-/// Registers before an edge, for coverage.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RegisterView {
-    pub(super) built_as: ParameterValues,
-    pub(super) ackd_seq: u16,
-    pub(super) next_seq: u16,
-    pub(super) last_sent_seq: u16,
-    pub(super) replay_timer: u32,
-    pub(super) replay_num: u8,
-    pub(super) next_rcv_seq: u16,
-    pub(super) nak_scheduled: bool,
-    pub(super) acknak_timer_on: bool,
-    pub(super) acknak_timer: u32,
-    pub(super) dllp_valid: bool,
-    pub(super) dllp_nak: bool,
-}
-
-impl Golden {
-    #[inline]
-    pub(super) fn look(&self) -> RegisterView {
-        let Self { built_as, a, b, .. } = self;
-        RegisterView {
-            built_as: *built_as,
-            ackd_seq: a.ackd_seq,
-            next_seq: a.next_seq,
-            last_sent_seq: a.last_sent_seq,
-            replay_timer: a.replay_timer,
-            replay_num: a.replay_num,
-            next_rcv_seq: b.next_rcv_seq,
-            nak_scheduled: b.nak_scheduled,
-            acknak_timer_on: b.acknak_timer_on,
-            acknak_timer: b.acknak_timer,
-            dllp_valid: b.dllp_valid,
-            dllp_nak: b.dllp_nak,
-        }
-    }
 }
 
 impl DeviceA {

@@ -7,14 +7,14 @@
 
 mod device_a;
 mod device_b;
-mod pins;
 
 use super::parameters;
-use super::rtl::{Inputs, Outputs};
+use super::rtl::{Bits12, Inputs, Outputs};
 use super::stimulus::{LinkEffect, Traffic};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use device_a::DeviceA;
 use device_b::DeviceB;
+use std::fmt::Display;
 
 cosim_core::check_names! {
     CHECKS;
@@ -59,6 +59,10 @@ cosim_core::check_names! {
     PROGRESS = "progress";
     /// At the end every TLP is accepted, delivered and acknowledged, except for known stalls.
     COMPLETE = "complete";
+    /// In reset every output has its reset value.
+    RESET = "values-in-reset";
+    /// Payload keeps its value while its valid is 0.
+    KEPT = "payload-kept";
 }
 
 /// Sequence numbers.
@@ -88,8 +92,8 @@ pub struct Scoreboard {
     a: DeviceA,
     b: DeviceB,
     payloads: Payloads,
-    /// Payload pins of the last cycle.
-    shown: pins::Payloads,
+    /// The outputs of the last cycle.
+    shown: Outputs,
     counts: Counts,
 }
 
@@ -126,6 +130,12 @@ struct Counts {
     stalled: u64,
 }
 
+/// A violation of a check unless `holds`.
+#[inline]
+fn require(holds: bool, check: &str, message: impl Display) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(check, message)) }
+}
+
 /// The TLP number from `low` on that has this sequence number.
 #[inline]
 fn number(seq: u64, low: u64) -> u64 {
@@ -156,14 +166,30 @@ impl Scoreboard {
             b.delivered < a.taken && delivers || unacknowledged && self.answers_duplicates;
         let goes_on = a.acknowledged + b.delivered > progress_before;
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
-        if self.idle_cycles > self.progress_timeout {
-            let message = format!(
+        require(
+            self.idle_cycles <= self.progress_timeout,
+            PROGRESS,
+            format_args!(
                 "no progress after {} TLPs taken, {} delivered and {} acknowledged, for {} cycles",
                 a.taken, b.delivered, a.acknowledged, self.progress_timeout
-            );
-            return Err(Violation::new(PROGRESS, message));
-        }
-        Ok(())
+            ),
+        )
+    }
+
+    /// Checks that payload keeps its value while its valid is 0.
+    #[inline]
+    fn observe_payloads(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let before = std::mem::replace(&mut self.shown, *outputs);
+        let link = |pins: &Outputs| (pins.a_link_seq, pins.a_link_data);
+        let dllp = |pins: &Outputs| (pins.b_dllp_nak, pins.b_dllp_seq);
+        let require = |valid: bool, is_kept: bool, channel: &str| {
+            let message = format_args!("{channel}_valid is 0, and its payload changes");
+            require(valid | is_kept, KEPT, message)
+        };
+        require(outputs.a_link_valid.is_high(), link(outputs) == link(&before), "a_link")?;
+        let is_kept = outputs.b_deliver_data == before.b_deliver_data;
+        require(outputs.b_deliver_valid.is_high(), is_kept, "b_deliver")?;
+        require(outputs.b_dllp_valid.is_high(), dllp(outputs) == dllp(&before), "b_dllp")
     }
 
     /// The stall of section 10 of the specification: B has every TLP that A accepted and sends
@@ -181,8 +207,7 @@ impl Scoreboard {
 
 impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
-        let parts = [pins::RESET, pins::KEPT];
-        [check_list(CHECKS), check_list(&parts)].concat()
+        check_list(CHECKS)
     }
 
     fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
@@ -203,7 +228,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             a: DeviceA::new(entries, limit as u32),
             b: DeviceB::new(latency as u32),
             payloads: Payloads(Box::new([0; NUMBERS as usize])),
-            shown: pins::Payloads::default(),
+            shown: Outputs::default(),
             counts: Counts::default(),
         }
     }
@@ -216,44 +241,34 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             self.taken_before += a.taken;
             (self.a, self.b) = (a.after_reset(), b.after_reset());
             self.idle_cycles = 0;
-            self.shown = pins::Payloads::default();
-            return pins::in_reset(outputs);
+            self.shown = Outputs::default();
+            let expected = Outputs { a_ackd_seq: Bits12::new(4095), ..Outputs::default() };
+            return in_reset(RESET, outputs, &expected);
         }
         let (progress, taken) = (a.acknowledged + b.delivered, a.taken);
         b.observe_deliveries(outputs, a.taken, payloads)?;
         b.observe_answers(inputs, outputs, counts)?;
         b.observe_arrival(inputs, self.answers_duplicates, counts);
         a.observe(inputs, outputs, payloads, counts)?;
-        if outputs.a_next_seq.get() != taken % NUMBERS {
-            let next = outputs.a_next_seq.get();
-            let message = format!("a_next_seq is {next} after {taken} TLPs were taken");
-            return Err(Violation::new(NUMBERED, message));
-        }
-        self.shown.observe(outputs)?;
+        let next = outputs.a_next_seq.get();
+        let message = format_args!("a_next_seq is {next} after {taken} TLPs were taken");
+        require(next == taken % NUMBERS, NUMBERED, message)?;
+        self.observe_payloads(outputs)?;
         self.observe_progress(progress)
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let object = |what: &str, done: u64, due: u64| {
-            let message = format!("{done} of {due} TLPs {what}");
-            Err(Violation::new(COMPLETE, message))
+        let require = |what: &str, done: u64, due: u64| {
+            require(done >= due, COMPLETE, format_args!("{done} of {due} TLPs {what}"))
         };
         let (taken, delivered) = (self.a.taken, self.b.delivered);
         if !self.answers_duplicates && self.is_stalled() {
             self.counts.stalled += 1;
             return Ok(());
         }
-        if delivered < taken {
-            return object("taken were delivered", delivered, taken);
-        }
-        let taken_ever = self.taken_before + taken;
-        if taken_ever < self.offered {
-            return object("offered were taken", taken_ever, self.offered);
-        }
-        if self.a.acknowledged < taken {
-            return object("taken were acknowledged", self.a.acknowledged, taken);
-        }
-        Ok(())
+        require("taken were delivered", delivered, taken)?;
+        require("offered were taken", self.taken_before + taken, self.offered)?;
+        require("taken were acknowledged", self.a.acknowledged, taken)
     }
 
     fn counters() -> Vec<Counter<Self>> {

@@ -209,11 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_tlps_are_one_entry() {
+    fn an_entry_has_many_tlps() {
         let traffic =
             read(r#"{"noise": "0x0", "tlps": [{"data": 7, "count": 4094}, {"data": 1}]}"#);
         assert_eq!(traffic.total(), 4095);
-        assert_eq!(traffic.check(), Ok(()));
         assert_eq!(
             in_flight(&traffic.tlps, 4094),
             [
@@ -221,17 +220,6 @@ mod tests {
                 "TLP 4094 next: payload 0x1, from tlps[1]",
             ]
         );
-        assert_eq!(in_flight(&traffic.tlps, 0), ["TLP 0 next: payload 0x7, from tlps[0]"]);
-        assert_eq!(in_flight(&traffic.tlps, 4095).len(), 1, "nothing is next");
-    }
-
-    #[test]
-    fn an_empty_object_is_a_fate_that_passes() {
-        let text = r#"{"noise":"0x0","tlps":[],"tlp_delay":2,"tlp_link":[{}],"dllp_delay":0}"#;
-        let traffic = read(text);
-        assert_eq!(traffic.tlp_link, [LinkEffect::default()]);
-        assert!(!traffic.tlp_link[0].spoils());
-        assert_eq!(serde_json::to_string(&traffic).unwrap(), text);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::Traffic;
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use std::collections::VecDeque;
+use std::fmt::Display;
 
 cosim_core::check_names! {
     CHECKS;
@@ -197,17 +198,8 @@ impl QpRecord {
 
 /// A violation of a check unless `holds`.
 #[inline]
-fn require(holds: bool, check: &str, message: impl FnOnce() -> String) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
-}
-
-#[cold]
-fn wrong_permits(qpn: u64, state: u8, pins: [bool; 4], permits: [bool; 4]) -> String {
-    let names = ["WRs to the SQ", "WRs to the RQ", "processing of the SQ", "processing of the RQ"];
-    let differs = (0..names.len()).filter(|at| pins[*at] != permits[*at]);
-    let wrong: Vec<String> =
-        differs.map(|at| format!("{} is {}", names[at], u64::from(pins[at]))).collect();
-    format!("QP {qpn} in {}: {}", name_of(state.into()), wrong.join(", "))
+fn require(holds: bool, check: &str, message: impl Display) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(check, message)) }
 }
 
 impl Scoreboard {
@@ -228,23 +220,22 @@ impl Scoreboard {
         let (valid, qpn) = (outputs.rsp_valid.is_high(), outputs.rsp_qpn.get());
         let code = outputs.rsp_code.get();
         let Some(due) = self.due else {
-            let message = || format!("an answer for QP {qpn} without a command");
+            let message = format_args!("an answer for QP {qpn} without a command");
             require(!valid, ANSWERED, message)?;
-            let message = || format!("rsp_qpn {qpn}, rsp_code {code} without an answer");
+            let message = format_args!("rsp_qpn {qpn}, rsp_code {code} without an answer");
             return require((qpn, code) == (0, 0), IDLE, message);
         };
-        require(valid, ANSWERED, || format!("the command for QP {} has no answer", due.qpn))?;
-        let message = || format!("the command for QP {} is answered for QP {qpn}", due.qpn);
+        require(valid, ANSWERED, format_args!("the command for QP {} has no answer", due.qpn))?;
+        let message = format_args!("the command for QP {} is answered for QP {qpn}", due.qpn);
         require(qpn == due.qpn, ANSWERED, message)?;
-        require(code == due.code, JUDGED, || {
-            let notify = if due.notify { ", with notification" } else { "" };
-            let next = if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) };
-            let from = name_of(due.from.into());
-            format!(
-                "QP {qpn} from {from} to {next}{notify}: answered {code}, expected {}",
-                due.code
-            )
-        })
+        let notify = if due.notify { ", with notification" } else { "" };
+        let next = if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) };
+        let message = format_args!(
+            "QP {qpn} from {} to {next}{notify}: answered {code}, expected {}",
+            name_of(due.from.into()),
+            due.code
+        );
+        require(code == due.code, JUDGED, message)
     }
 
     #[inline]
@@ -252,9 +243,9 @@ impl Scoreboard {
         let qpn = inputs.query_qpn.get();
         let state = self.record(qpn).state;
         let seen = outputs.query_state.get();
-        require(seen == u64::from(state), STATE, || {
-            format!("QP {qpn} is in {}, expected {}", name_of(seen), name_of(state.into()))
-        })?;
+        let name = name_of(state.into());
+        let message = format_args!("QP {qpn} is in {}, expected {name}", name_of(seen));
+        require(seen == u64::from(state), STATE, message)?;
         let permits = [
             matches!(state, RTS | SQD | SQE | ERR),
             state != RESET,
@@ -268,7 +259,10 @@ impl Scoreboard {
             outputs.query_rq_run,
         ]
         .map(Bits1::is_high);
-        require(pins == permits, PERMITS, || wrong_permits(qpn, state, pins, permits))
+        let message = format_args!(
+            "QP {qpn} in {name}: sq_post, rq_post, sq_run and rq_run are {pins:?}, expected {permits:?}"
+        );
+        require(pins == permits, PERMITS, message)
     }
 
     #[inline]
@@ -277,16 +271,16 @@ impl Scoreboard {
             [outputs.msg_accept, outputs.msg_take_wqe, outputs.msg_ack, outputs.msg_nak]
                 .map(Bits1::is_high);
         if !inputs.msg_valid.is_high() {
-            let message = || "an answer to a packet that is not there".to_owned();
+            let message = "an answer to a packet that is not there";
             return require(!(accept || wqe || ack || nak), IDLE, message);
         }
         let qpn = inputs.msg_qpn.get();
         let record = *self.record(qpn);
         let require = |holds: bool, check: &str, what: &str| {
-            require(holds, check, || {
-                let state = name_of(record.state.into());
-                format!("packet for QP {qpn} in {state}, service {}: {what}", record.service)
-            })
+            let state = name_of(record.state.into());
+            let service = record.service;
+            let message = format_args!("packet for QP {qpn} in {state}, service {service}: {what}");
+            require(holds, check, message)
         };
         require(!accept || record.takes_packets(), CLOSED, "taken")?;
         require(accept || !record.takes_packets(), OPEN, "not taken")?;
@@ -314,7 +308,7 @@ impl Scoreboard {
                 let message = format!("event {code} of QP {qpn} is not shown");
                 return Err(Violation::new(SHOWN, message));
             }
-            let message = || format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
+            let message = format_args!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
             return require(shown == ExpectedEvent { qpn: 0, code: 0 }, IDLE, message);
         }
         if oldest == Some(&shown) {
@@ -337,14 +331,14 @@ impl Scoreboard {
     fn observe_readies(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let waiting = self.pending_events.len();
         let ready = outputs.cmd_ready.get();
-        let message = || format!("cmd_ready is {ready}, {waiting} events wait");
+        let message = format_args!("cmd_ready is {ready}, {waiting} events wait");
         require((ready == 1) == (waiting < ROOM), COMMAND_WAITS, message)?;
         let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
         let reports = inputs.hw_valid.is_high() && { *self.record(qpn) }.event(kind).is_some();
         let ready = outputs.hw_ready.get();
-        require((ready == 1) == !(reports && waiting >= ROOM), EVENT_WAITS, || {
-            format!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait")
-        })
+        let message =
+            format_args!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait");
+        require((ready == 1) == !(reports && waiting >= ROOM), EVENT_WAITS, message)
     }
 
     /// Applies everything that is accepted at the edge.
@@ -424,11 +418,11 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
 
     fn finish(&mut self) -> Result<(), Violation> {
         let (on_offer, left) = (self.on_offer, self.pending_events.len());
-        let message = || format!("{on_offer} commands and events were not taken");
+        let message = format_args!("{on_offer} commands and events were not taken");
         require(on_offer == 0, COMPLETE, message)?;
-        require(left == 0, COMPLETE, || format!("{left} events were not taken"))?;
+        require(left == 0, COMPLETE, format_args!("{left} events were not taken"))?;
         let qpn = self.due.map_or(0, |due| due.qpn);
-        let message = || format!("the command for QP {qpn} has no answer yet");
+        let message = format_args!("the command for QP {qpn} has no answer yet");
         require(self.due.is_none(), COMPLETE, message)
     }
 

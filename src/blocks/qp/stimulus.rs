@@ -123,25 +123,3 @@ impl harness::Traffic for Traffic {
         check_resets("steps", self.steps.iter().map(|step| step.reset))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use harness::Traffic as _;
-
-    #[test]
-    fn what_is_left_out_of_a_step_is_not_there() {
-        let text = r#"{"noise":"0x0","steps":[{"gap":3},{"command":{"qpn":255,"next":7}},{}]}"#;
-        let traffic: Traffic = serde_json::from_str(text).unwrap();
-        assert_eq!(traffic.check(), Ok(()));
-        assert_eq!(traffic.steps[2], Step::default());
-        assert_eq!(serde_json::to_string(&traffic).unwrap(), text);
-    }
-
-    #[test]
-    fn a_reset_of_no_cycles_is_objected_to() {
-        let text = r#"{"noise": "0x0", "steps": [{}, {"reset": {"after": 3, "cycles": 0}}]}"#;
-        let traffic: Traffic = serde_json::from_str(text).unwrap();
-        assert_eq!(traffic.check().unwrap_err().path, "steps[1].reset.cycles");
-    }
-}

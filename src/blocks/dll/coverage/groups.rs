@@ -70,16 +70,6 @@ cosim_core::coverage! {
         "behind": "further behind",
     }
     axis NAK_OUT = "NAK_SCHEDULED" { "no Nak": "no Nak is out", "Nak out": "a Nak is out and its TLP has not come" }
-    axis BEFORE_TLP = "the one before" {
-        "first": "none has come since the reset", "wanted": "it was the one that B wanted",
-        "duplicate": "it was a duplicate: a replay, or the link doubled it",
-        "damaged": "the link damaged it", "ahead": "the link had lost one before it",
-    }
-    axis BEFORE_DLLP = "the one before" {
-        "first": "none has come since the reset", "Ack": "it was an Ack with progress",
-        "Nak": "it was a Nak, with or without progress", "old": "it named nothing new: doubled, or overtaken",
-        "damaged": "the link damaged it",
-    }
     axis ACK_TIMER = "Ack timer" {
         "stopped": "it is stopped", "0": "it has just started", "runs": "it runs",
         "limit": "it expires at this edge unless another rule prevents it",
@@ -111,18 +101,11 @@ pub(super) const OF_TIMER: [RuleSet; 8] = [A1, A2, A9, A10, A11, A13, A15, A16];
 /// Rules of B that are crossed with its timer.
 pub(super) const OF_ACK_TIMER: [RuleSet; 11] = [B1, B2, B3, B4, B5, B6, B7, B11, B12, B13, F0];
 
-/// Rules of which exactly one fires for each TLP that arrives outside of reset.
-pub(super) const OF_TLP: [RuleSet; 7] = [B1, B2, B3, B4, B5, B6, F0];
-/// Rules of which exactly one fires for each DLLP that arrives.
-pub(super) const OF_DLLP: [RuleSet; 6] = [A3, A4, A5, A6, A7, A8];
-
 const A_RULE: Axis = Axis::new("rule", &values(OF_A));
 const B_RULE: Axis = Axis::new("rule", &values(OF_B));
 const BUFFER_RULE: Axis = Axis::new("rule", &values(OF_BUFFER));
 const TIMER_RULE: Axis = Axis::new("rule", &values(OF_TIMER));
 const ACK_TIMER_RULE: Axis = Axis::new("rule", &values(OF_ACK_TIMER));
-const TLP_RULE: Axis = Axis::new("rule", &values(OF_TLP));
-const DLLP_RULE: Axis = Axis::new("rule", &values(OF_DLLP));
 
 cosim_core::coverage! {
     groups pub(super) GROUPS;
@@ -142,10 +125,6 @@ cosim_core::coverage! {
     B_TLP = "b-tlp": "TLPs at B: whole or damaged, number as it arrives, whether a Nak is out"
         [GOOD, NUMBER, NAK_OUT]
         unless |at, parameters| no_such_tlp(at[0], NUMBER.values[at[1]].name, parameters);
-    A_LINK = "a-link": "DLLPs at A: link effect on the previous one, and the rule" [BEFORE_DLLP, DLLP_RULE]
-        unless |at, _| no_such_dllp_after(BEFORE_DLLP.values[at[0]].name, OF_DLLP[at[1]]);
-    B_LINK = "b-link": "TLPs at B: link effect on the previous one, and the rule" [BEFORE_TLP, TLP_RULE]
-        unless |at, parameters| no_such_tlp_after(BEFORE_TLP.values[at[0]].name, OF_TLP[at[1]], parameters);
     B_TIMER = "b-timer": "rules of B, by its Ack timer before the edge" [ACK_TIMER_RULE, ACK_TIMER]
         unless |at, parameters| { no_such_ack_timer(OF_ACK_TIMER[at[0]], ACK_TIMER.values[at[1]].name, parameters) };
     B_DLLP = "b-dllp": "rules of B, by its DLLP" [B_RULE, PENDING]
@@ -163,11 +142,6 @@ cosim_core::coverage! {
 /// ambiguous (A11).
 pub(super) const MOST_USED: u16 = 2047;
 
-/// Whether a rule is in a set.
-fn is(rule: RuleSet, of: RuleSet) -> bool {
-    of.has(rule)
-}
-
 fn f0_on(parameters: &Parameters) -> bool {
     parameters.fixes() & fix(0) != 0
 }
@@ -179,8 +153,8 @@ fn depth(parameters: &Parameters) -> u64 {
 /// Rules that F0 enables or disables.
 fn not_in_profile(rule: RuleSet, parameters: &Parameters) -> Option<&'static str> {
     match f0_on(parameters) {
-        true => is(rule, B2).then_some("replaced by F0"),
-        false => is(rule, F0).then_some("needs F0"),
+        true => B2.has(rule).then_some("replaced by F0"),
+        false => F0.has(rule).then_some("needs F0"),
     }
 }
 
@@ -189,12 +163,12 @@ fn no_such_level(rule: RuleSet, level: &str, parameters: &Parameters) -> Option<
         "some" if depth(parameters) == 2 => {
             Some("REPLAY_DEPTH is 2: with an entry used one is free")
         }
-        "full" if is(rule, A1) => Some("A11: tlp_ready is 0 while no entry is free"),
-        "empty" if is(rule, A3.with(A4).with(A9).with(A14).with(A15)) => Some(
+        "full" if A1.has(rule) => Some("A11: tlp_ready is 0 while no entry is free"),
+        "empty" if A3.with(A4).with(A9).with(A14).with(A15).has(rule) => Some(
             "section 4: with an empty buffer last_sent_seq is ackd_seq, and nothing is unacknowledged",
         ),
-        "empty" if is(rule, A12) => Some("section 4: with an empty buffer send_seq is next_seq"),
-        "empty" | "some" if is(rule, A11) => Some("A1: one TLP at most is taken at an edge"),
+        "empty" if A12.has(rule) => Some("section 4: with an empty buffer send_seq is next_seq"),
+        "empty" | "some" if A11.has(rule) => Some("A1: one TLP at most is taken at an edge"),
         _ => None,
     }
 }
@@ -208,9 +182,9 @@ fn no_such_replay_timer(
         "runs" if parameters.get(REPLAY_LIMIT) == 2 => {
             Some("REPLAY_LIMIT is 2: it is 0 or at its limit")
         }
-        "0" | "runs" if is(rule, A9) => Some("A9: the timer is at its limit"),
-        "limit" if is(rule, A15) => Some("A9 fires instead, unless A3, A4 or A5 does"),
-        "runs" | "limit" if is(rule, A16) => {
+        "0" | "runs" if A9.has(rule) => Some("A9: the timer is at its limit"),
+        "limit" if A15.has(rule) => Some("A9 fires instead, unless A3, A4 or A5 does"),
+        "runs" | "limit" if A16.has(rule) => {
             Some("A3, A4 and A16: while nothing is unacknowledged the timer is 0")
         }
         _ => None,
@@ -218,7 +192,7 @@ fn no_such_replay_timer(
 }
 
 fn no_such_replays(rule: RuleSet, replays: usize) -> Option<&'static str> {
-    (is(rule, A10) && replays != 3).then_some("A10: REPLAY_NUM is 3")
+    (A10.has(rule) && replays != 3).then_some("A10: REPLAY_NUM is 3")
 }
 
 fn no_such_edge(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
@@ -249,27 +223,6 @@ fn no_such_tlp(bad: usize, number: &str, parameters: &Parameters) -> Option<&'st
     }
 }
 
-fn no_such_dllp_after(before: &str, rule: RuleSet) -> Option<&'static str> {
-    match before {
-        "first" if is(rule, A6.with(A7)) => {
-            Some("sections 4, 6: before B takes a TLP it owes no Ack, and its Nak names ackd_seq")
-        }
-        _ => None,
-    }
-}
-
-fn no_such_tlp_after(before: &str, rule: RuleSet, parameters: &Parameters) -> Option<&'static str> {
-    match before {
-        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        "first" if is(rule, B3) => Some("nothing was sent before what B wants first"),
-        "first" | "wanted" if is(rule, B2.with(B6).with(F0)) => {
-            Some("B1: no Nak is out before a TLP is lost or damaged")
-        }
-        "damaged" | "ahead" if is(rule, B3.with(B4).with(B5)) => Some("B4, B5: a Nak is out"),
-        _ => None,
-    }
-}
-
 /// With F0 off the Ack timer does not run while a Nak is out: section 6.
 const SILENT: &str = "section 6: with F0 off the Ack timer is stopped while a Nak is out";
 
@@ -279,10 +232,10 @@ fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Opt
         "runs" if parameters.get(ACKNAK_LATENCY) == 2 => {
             Some("ACKNAK_LATENCY is 2: it is 0 or at its limit")
         }
-        "stopped" if is(rule, B7.with(B8).with(B13)) => Some("B7, B13: the timer runs"),
-        "0" | "runs" if is(rule, B7.with(B8)) => Some("B7: the timer is at its limit"),
-        "limit" if is(rule, B13) => Some("B7 fires instead, unless B4 or B5 does"),
-        "0" | "runs" | "limit" if is(rule, B2.with(B6)) && !f0_on(parameters) => Some(SILENT),
+        "stopped" if B7.with(B8).with(B13).has(rule) => Some("B7, B13: the timer runs"),
+        "0" | "runs" if B7.with(B8).has(rule) => Some("B7: the timer is at its limit"),
+        "limit" if B13.has(rule) => Some("B7 fires instead, unless B4 or B5 does"),
+        "0" | "runs" | "limit" if B2.with(B6).has(rule) && !f0_on(parameters) => Some(SILENT),
         _ => None,
     }
 }
@@ -290,14 +243,14 @@ fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Opt
 fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option<&'static str> {
     match pending {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        "Ack waits" if is(rule, B8.with(B9)) => None,
-        _ if is(rule, B8.with(B9)) => Some("B8, B9: an Ack waits"),
-        "Nak waits" if is(rule, B10) => None,
-        _ if is(rule, B10) => Some("B10: a Nak waits"),
-        "none" | "Ack waits" | "Nak waits" if is(rule, B11) => Some("B11: a DLLP is taken"),
-        "Ack waits" | "Nak waits" if is(rule, B12) => Some("B12: no DLLP waits"),
-        "Ack taken" | "Ack waits" if is(rule, B2.with(B6)) && !f0_on(parameters) => Some(SILENT),
-        "Nak taken" | "Nak waits" if is(rule, B5) && depth(parameters) == 2 => Some(
+        "Ack waits" if B8.with(B9).has(rule) => None,
+        _ if B8.with(B9).has(rule) => Some("B8, B9: an Ack waits"),
+        "Nak waits" if B10.has(rule) => None,
+        _ if B10.has(rule) => Some("B10: a Nak waits"),
+        "none" | "Ack waits" | "Nak waits" if B11.has(rule) => Some("B11: a DLLP is taken"),
+        "Ack waits" | "Nak waits" if B12.has(rule) => Some("B12: no DLLP waits"),
+        "Ack taken" | "Ack waits" if B2.with(B6).has(rule) && !f0_on(parameters) => Some(SILENT),
+        "Nak taken" | "Nak waits" if B5.has(rule) && depth(parameters) == 2 => Some(
             "REPLAY_DEPTH is 2: before A sends the one after the next TLP it has heard of one that B took after this Nak",
         ),
         _ => None,
@@ -307,10 +260,10 @@ fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option
 fn no_such_nak(rule: RuleSet, is_out: bool, parameters: &Parameters) -> Option<&'static str> {
     match is_out {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        false if is(rule, B2.with(B6).with(F0)) => Some("B2, B6, F0: a Nak is out"),
-        true if is(rule, B3.with(B4).with(B5)) => Some("B3, B4, B5: no Nak is out"),
-        true if is(rule, B9) => Some("B4, B5: a Nak is due while none is out"),
-        true if is(rule, B7.with(B8).with(B10).with(B12).with(B13)) && !f0_on(parameters) => {
+        false if B2.with(B6).with(F0).has(rule) => Some("B2, B6, F0: a Nak is out"),
+        true if B3.with(B4).with(B5).has(rule) => Some("B3, B4, B5: no Nak is out"),
+        true if B9.has(rule) => Some("B4, B5: a Nak is due while none is out"),
+        true if B7.with(B8).with(B10).with(B12).with(B13).has(rule) && !f0_on(parameters) => {
             Some(SILENT)
         }
         _ => None,

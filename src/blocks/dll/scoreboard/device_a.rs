@@ -2,7 +2,7 @@
 
 use super::{
     Counts, FREED, HELD, NUMBERS, ORDER, PAYLOAD, Payloads, REPLAYS, RESENT, ROOM, STRAY, TIMEOUT,
-    number,
+    number, require,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
@@ -72,7 +72,10 @@ impl DeviceA {
     ) -> Result<(), Violation> {
         let requested = self.requested;
         let (oldest, sent) = (self.acknowledged, self.sent);
-        self.observe_dl_error(outputs, requested)?;
+        let came = if requested.stray { "a stray" } else { "no stray" };
+        let error = outputs.a_dl_error;
+        let message = format_args!("a_dl_error is {} after {came} DLLP", error.get());
+        require(error.is_high() == requested.stray, STRAY, message)?;
         self.observe_buffer(inputs, outputs, requested, payloads)?;
         self.observe_replays(outputs, requested, counts)?;
         self.observe_offer(inputs, outputs, oldest, payloads, counts)?;
@@ -80,20 +83,6 @@ impl DeviceA {
         self.run_timer(sent);
         self.awake = true;
         self.observe_resending()
-    }
-
-    #[inline]
-    fn observe_dl_error(
-        &self,
-        outputs: &Outputs,
-        requested: CycleObligations,
-    ) -> Result<(), Violation> {
-        if outputs.a_dl_error.is_high() == requested.stray {
-            return Ok(());
-        }
-        let came = if requested.stray { "a stray" } else { "no stray" };
-        let message = format!("a_dl_error is {} after {came} DLLP", outputs.a_dl_error.get());
-        Err(Violation::new(STRAY, message))
     }
 
     #[inline]
@@ -106,27 +95,23 @@ impl DeviceA {
     ) -> Result<(), Violation> {
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
         let expected = requested.frees.unwrap_or(self.acknowledged);
-        if acknowledged != expected {
-            let message = format!(
-                "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
-                outputs.a_ackd_seq.get()
-            );
-            return Err(Violation::new(FREED, message));
-        }
+        let message = format_args!(
+            "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
+            outputs.a_ackd_seq.get()
+        );
+        require(acknowledged == expected, FREED, message)?;
         if acknowledged != self.acknowledged {
             self.acknowledged = acknowledged;
             self.unsent_cycles = 0;
         }
         let held = self.taken - self.acknowledged;
         self.is_ready = outputs.a_tlp_ready.is_high();
-        if self.is_ready != (self.awake && held < self.entries) {
-            let message = format!(
-                "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
-                outputs.a_tlp_ready.get(),
-                self.taken
-            );
-            return Err(Violation::new(ROOM, message));
-        }
+        let message = format_args!(
+            "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
+            outputs.a_tlp_ready.get(),
+            self.taken
+        );
+        require(self.is_ready == (self.awake && held < self.entries), ROOM, message)?;
         if self.is_ready && inputs.a_tlp_valid.is_high() {
             payloads.keep(self.taken, inputs.a_tlp_data.get() as u32);
             self.taken += 1;
@@ -200,11 +185,10 @@ impl DeviceA {
         counts: &mut Counts,
     ) -> Result<(), Violation> {
         if !outputs.a_link_valid.is_high() {
-            if let Some(waiting) = self.waiting.take() {
-                let message = format!("the offer of TLP {waiting} was withdrawn");
-                return Err(Violation::new(HELD, message));
-            }
-            return Ok(());
+            let waiting = self.waiting.take();
+            let number = waiting.unwrap_or_default();
+            let message = format_args!("the offer of TLP {number} was withdrawn");
+            return require(waiting.is_none(), HELD, message);
         }
         let (seq, data) = (outputs.a_link_seq.get(), outputs.a_link_data.get() as u32);
         // A offers the next new TLP or one that it sent before.
@@ -215,30 +199,22 @@ impl DeviceA {
                 format!("TLP {seq:#x} is offered; {} were sent, {} taken", self.sent, self.taken);
             return Err(Violation::new(ORDER, message));
         };
-        match self.waiting {
-            Some(waiting) if waiting != offered => {
-                let message = format!("the offer of TLP {waiting} became TLP {offered}");
-                return Err(Violation::new(HELD, message));
-            }
-            Some(_) => {}
-            None => {
-                // An Ack during a replay skips the TLPs that it frees.
-                let expected = if self.rewound { oldest } else { self.following.max(oldest) };
-                if offered != expected {
-                    let why = if self.rewound { "after a rewind" } else { "in order" };
-                    let message = format!("TLP {offered} is offered, TLP {expected} is next {why}");
-                    return Err(Violation::new(ORDER, message));
-                }
-                self.rewound = false;
-                self.following = offered + 1;
-            }
+        if let Some(waiting) = self.waiting {
+            let message = format_args!("the offer of TLP {waiting} became TLP {offered}");
+            require(offered == waiting, HELD, message)?;
+        } else {
+            // An Ack during a replay skips the TLPs that it frees.
+            let expected = if self.rewound { oldest } else { self.following.max(oldest) };
+            let why = if self.rewound { "after a rewind" } else { "in order" };
+            let message = format_args!("TLP {offered} is offered, TLP {expected} is next {why}");
+            require(offered == expected, ORDER, message)?;
+            self.rewound = false;
+            self.following = offered + 1;
         }
         let taken = payloads.of(offered);
-        if data != taken {
-            let message =
-                format!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
-            return Err(Violation::new(PAYLOAD, message));
-        }
+        let message =
+            format_args!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
+        require(data == taken, PAYLOAD, message)?;
         if !inputs.a_link_ready.is_high() {
             self.waiting = Some(offered);
             self.unsent_cycles = 0;
@@ -246,11 +222,8 @@ impl DeviceA {
         }
         self.waiting = None;
         counts.sent += 1;
-        if offered == self.sent {
-            self.sent += 1;
-        } else {
-            counts.sent_again += 1;
-        }
+        counts.sent_again += u64::from(offered < self.sent);
+        self.sent = self.sent.max(offered + 1);
         if offered == self.acknowledged {
             self.unsent_cycles = 0;
         }
@@ -295,13 +268,9 @@ impl DeviceA {
         let unacknowledged = self.taken > self.acknowledged;
         self.unsent_cycles = if unacknowledged { self.unsent_cycles + 1 } else { 0 };
         let within = self.timeout_after + RESENT_WITHIN;
-        if self.unsent_cycles > within {
-            let message = format!(
-                "TLP {} is unacknowledged and was not sent for {within} cycles",
-                self.acknowledged
-            );
-            return Err(Violation::new(RESENT, message));
-        }
-        Ok(())
+        let oldest = self.acknowledged;
+        let message =
+            format_args!("TLP {oldest} is unacknowledged and was not sent for {within} cycles");
+        require(self.unsent_cycles <= within, RESENT, message)
     }
 }

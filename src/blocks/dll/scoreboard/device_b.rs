@@ -3,7 +3,7 @@
 
 use super::{
     ANSWER, ANSWERED, Counts, DELIVERY, DLLP_HELD, NAK_STATE, NUMBERS, Payloads, REFUSED, SILENT,
-    WANTED, number,
+    WANTED, number, require,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
@@ -37,15 +37,6 @@ enum Kind {
     Nak,
 }
 
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ack => "Ack",
-            Self::Nak => "Nak",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Dllp {
     kind: Kind,
@@ -71,37 +62,24 @@ impl DeviceB {
     ) -> Result<(), Violation> {
         let data = outputs.b_deliver_data.get() as u32;
         let delivers = outputs.b_deliver_valid.is_high();
-        if self.wanted.take() != delivers.then_some(data) {
-            let message = format!(
-                "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
-                outputs.b_deliver_valid.get()
-            );
-            return Err(Violation::new(WANTED, message));
-        }
+        let message = format_args!(
+            "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
+            u64::from(delivers)
+        );
+        require(self.wanted.take() == delivers.then_some(data), WANTED, message)?;
         if delivers {
-            if self.delivered == taken {
-                let message = format!("payload {data:#x} is delivered, everything was before");
-                return Err(Violation::new(DELIVERY, message));
-            }
-            let taken = payloads.of(self.delivered);
-            if data != taken {
-                let message = format!(
-                    "payload {data:#x} is delivered, TLP {} was taken with {taken:#x}",
-                    self.delivered
-                );
-                return Err(Violation::new(DELIVERY, message));
-            }
+            let (number, expected) = (self.delivered, payloads.of(self.delivered));
+            let message = format_args!("payload {data:#x} is delivered, everything was before");
+            require(number != taken, DELIVERY, message)?;
+            let message = format_args!(
+                "payload {data:#x} is delivered, TLP {number} was taken with {expected:#x}"
+            );
+            require(data == expected, DELIVERY, message)?;
             self.delivered += 1;
         }
-        if outputs.b_next_rcv_seq.get() != self.delivered % NUMBERS {
-            let message = format!(
-                "b_next_rcv_seq is {} after {} deliveries",
-                outputs.b_next_rcv_seq.get(),
-                self.delivered
-            );
-            return Err(Violation::new(DELIVERY, message));
-        }
-        Ok(())
+        let (next, delivered) = (outputs.b_next_rcv_seq.get(), self.delivered);
+        let message = format_args!("b_next_rcv_seq is {next} after {delivered} deliveries");
+        require(next == delivered % NUMBERS, DELIVERY, message)
     }
 
     /// Checks the DLLPs that B sends.
@@ -112,14 +90,11 @@ impl DeviceB {
         outputs: &Outputs,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
-        if outputs.b_nak_scheduled.is_high() != self.nak_scheduled {
-            let message = format!(
-                "b_nak_scheduled is {} after {}",
-                outputs.b_nak_scheduled.get(),
-                if self.nak_scheduled { "a spoiled TLP" } else { "no spoiled or the wanted TLP" }
-            );
-            return Err(Violation::new(NAK_STATE, message));
-        }
+        let is_scheduled = outputs.b_nak_scheduled;
+        let after =
+            if self.nak_scheduled { "a spoiled TLP" } else { "no spoiled or the wanted TLP" };
+        let message = format_args!("b_nak_scheduled is {} after {after}", is_scheduled.get());
+        require(is_scheduled.is_high() == self.nak_scheduled, NAK_STATE, message)?;
         if !outputs.b_dllp_valid.is_high() && self.due.is_none() && self.waiting.is_none() {
             return Ok(());
         }
@@ -149,13 +124,11 @@ impl DeviceB {
         }
         let seq = outputs.b_dllp_seq.get();
         let received = number((seq + 1) % NUMBERS, self.answered);
-        if received > self.delivered {
-            let message = format!(
-                "a DLLP names {seq}; {} TLPs were received and {} answered",
-                self.delivered, self.answered
-            );
-            return Err(Violation::new(ANSWER, message));
-        }
+        let (delivered, answered) = (self.delivered, self.answered);
+        let message = format_args!(
+            "a DLLP names {seq}; {delivered} TLPs were received and {answered} answered"
+        );
+        require(received <= delivered, ANSWER, message)?;
         self.answered = received;
         let kind = if outputs.b_dllp_nak.is_high() { Kind::Nak } else { Kind::Ack };
         Ok(Some(Dllp { kind, received }))
@@ -177,7 +150,7 @@ impl DeviceB {
         let name = |dllp: Option<Dllp>| match dllp {
             None => "no DLLP".to_owned(),
             Some(Dllp { kind, received }) => {
-                format!("{} {}", kind.name(), (received + NUMBERS - 1) % NUMBERS)
+                format!("{kind:?} {}", (received + NUMBERS - 1) % NUMBERS)
             }
         };
         let (check, why) = match (expected, self.due) {
