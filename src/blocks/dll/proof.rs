@@ -8,15 +8,15 @@
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16};
 use super::rules::{ANSWERED, B1, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, REWIND};
-use super::rules::{ENTRIES, F0, Facts, RULES, fix};
+use super::rules::{F0, Facts, GUARDS, RULES, fix};
 use cosim_core::harness::{KnownDeadlock, Parameters, Progress, RuleSet, TransitionProperty};
 
 /// The properties of all rules.
 pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     // Rules of reset are included, so that indices match. Outside of reset their wires are 0.
-    let rules = RULES.iter().zip(&ENTRIES);
-    let rules = rules
-        .map(|(rule, entry)| TransitionProperty::new(rule.name, when(&entry.guard, parameters)));
+    let rules = RULES.iter().zip(&GUARDS);
+    let rules =
+        rules.map(|(rule, guard)| TransitionProperty::new(rule.name, when(guard, parameters)));
     let device = |name| TransitionProperty::new(name, "1'b1");
     let devices = [device("device A").loads(sender()), device("device B").loads(receiver())];
     rules.chain(devices).collect()

@@ -2,7 +2,7 @@
 
 use super::Qp;
 use super::golden::{Cycle, Golden, QueuePair};
-use super::rtl::Inputs;
+use super::rtl::{Bits1, Bits8, Inputs};
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
 use cosim_core::harness::{
     self, Axis, Bins, CORNERS, Covergroup, Document, Edge, Parameters, corner_class,
@@ -150,14 +150,14 @@ pub struct Coverage {
     in_reset: bool,
 }
 
-/// Registers before the edge. The QPs are only valid if something is accepted for them.
+/// Registers before the edge, and the QPs of what is on the pins.
 #[derive(Debug, Clone, Default)]
 struct RegistersBefore {
     level: usize,
     answers: bool,
-    of_command: QueuePair,
-    of_event: QueuePair,
-    of_packet: QueuePair,
+    of_command: Option<QueuePair>,
+    of_event: Option<QueuePair>,
+    of_packet: Option<QueuePair>,
 }
 
 /// The position of a service on its axis.
@@ -170,84 +170,55 @@ const fn class(service: u8) -> usize {
     }
 }
 
-impl Coverage {
-    #[inline]
-    fn count_command(&self, edge: &Edge<'_, Qp>, event: Option<u8>, bins: &mut Bins<'_>) {
-        let Edge { golden, inputs, .. } = edge;
-        let next = inputs.cmd_next.get() as usize;
-        let same_qp = event.is_some() && inputs.hw_qpn == inputs.cmd_qpn;
-        let mut met = self.before.of_command;
-        if let Some(kind) = event.filter(|_| same_qp) {
-            met.apply_event(kind);
-        }
-        if let Some(answer) = golden.answer() {
-            bins.hit(MODIFY.bin([met.state as usize, next, answer as usize]));
-        }
-        if met.state == State::Sqd {
-            bins.hit(DRAINS.bin([next, usize::from(met.notify)]));
-        }
-        if let Some(kind) = event.filter(|_| same_qp) {
-            let state = self.before.of_command.state as usize;
-            bins.hit(SAME_QP.bin([usize::from(kind), state, next]));
-        }
+/// Counts a command for `qp`, and the hardware event of the same edge.
+#[inline]
+fn count_command(edge: &Edge<'_, Qp>, qp: QueuePair, event: Option<usize>, bins: &mut Bins<'_>) {
+    let Edge { golden, inputs, .. } = edge;
+    let next = inputs.cmd_next.get() as usize;
+    let mut met = qp;
+    if let Some(kind) = event.filter(|_| inputs.hw_qpn == inputs.cmd_qpn) {
+        bins.hit(SAME_QP.bin([kind, qp.state as usize, next]));
+        met.apply_event(kind as u8);
     }
-
-    #[inline]
-    fn count_queue(&self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
-        let moves = match (edge.rules.has(E1), edge.rules.has(E2)) {
-            (false, false) => return,
-            (true, false) => 0,
-            (false, true) => 1,
-            (true, true) => 2,
-        };
-        bins.hit(QUEUE.bin([self.before.level, moves]));
+    if let Some(answer) = golden.answer() {
+        bins.hit(MODIFY.bin([met.state as usize, next, answer as usize]));
     }
-
-    #[inline]
-    fn count_full(&self, edge: &Edge<'_, Qp>, taken: bool, bins: &mut Bins<'_>) {
-        let Edge { inputs, .. } = edge;
-        let command_waits = inputs.cmd_valid.is_high();
-        match (command_waits, inputs.hw_valid.is_high() && !taken) {
-            (true, true) => bins.hit(FULL.bin([2])),
-            (true, false) => bins.hit(FULL.bin([0])),
-            (false, true) => bins.hit(FULL.bin([1])),
-            (false, false) => {}
-        }
-        if taken {
-            bins.hit(FULL.bin([3]));
-        }
+    if met.state == State::Sqd {
+        bins.hit(DRAINS.bin([next, usize::from(met.notify)]));
     }
+}
 
-    /// Counts the numbers of QPs where they are read or shown.
-    #[inline]
-    fn count_qpns(edge: &Edge<'_, Qp>, [modifies, applies]: [bool; 2], bins: &mut Bins<'_>) {
-        let Edge { inputs, outputs, rules, .. } = edge;
-        let packet = inputs.msg_valid.is_high();
-        let is_used = modifies || applies || packet;
-        let numbers = [
-            (modifies, inputs.cmd_qpn),
-            (applies, inputs.hw_qpn),
-            (packet, inputs.msg_qpn),
-            (is_used, inputs.query_qpn),
-            (rules.has(E2), outputs.evt_qpn),
-        ];
-        for (channel, (is_there, qpn)) in numbers.into_iter().enumerate() {
-            if is_there {
-                bins.hit(QPNS.bin([channel, corner_class(qpn.get(), 0xff)]));
-            }
-        }
+/// Counts what is on offer while the queue is full. `taken`: a hardware event is taken.
+#[inline]
+fn count_full(inputs: &Inputs, taken: bool, bins: &mut Bins<'_>) {
+    match (inputs.cmd_valid.is_high(), inputs.hw_valid.is_high() && !taken) {
+        (true, true) => bins.hit(FULL.bin([2])),
+        (true, false) => bins.hit(FULL.bin([0])),
+        (false, true) => bins.hit(FULL.bin([1])),
+        (false, false) => {}
     }
+    if taken {
+        bins.hit(FULL.bin([3]));
+    }
+}
 
-    #[inline]
-    fn count_reset(&self, bins: &mut Bins<'_>) {
-        let RegistersBefore { level, answers, .. } = self.before;
-        bins.hit(RESET.bin([match (level, answers) {
-            (0, false) => 0,
-            (0, true) => 1,
-            (16, _) => 4,
-            (_, false) => 2,
-            (_, true) => 3,
-        }]));
+/// Counts the numbers of QPs where they are read or shown.
+#[inline]
+fn count_qpns(edge: &Edge<'_, Qp>, [modifies, applies]: [bool; 2], bins: &mut Bins<'_>) {
+    let Edge { inputs, outputs, rules, .. } = edge;
+    let packet = inputs.msg_valid.is_high();
+    let is_used = modifies || applies || packet;
+    let numbers = [
+        (modifies, inputs.cmd_qpn),
+        (applies, inputs.hw_qpn),
+        (packet, inputs.msg_qpn),
+        (is_used, inputs.query_qpn),
+        (rules.has(E2), outputs.evt_qpn),
+    ];
+    for (channel, (is_there, qpn)) in numbers.into_iter().enumerate() {
+        if is_there {
+            bins.hit(QPNS.bin([channel, corner_class(qpn.get(), 0xff)]));
+        }
     }
 }
 
@@ -261,17 +232,14 @@ impl harness::Coverage<Qp> for Coverage {
 
     #[inline]
     fn before(&mut self, golden: &Golden, inputs: &Inputs, _: &Cycle) {
-        let RegistersBefore { level, answers, of_command, of_event, of_packet } = &mut self.before;
-        (*level, *answers) = (golden.level(), golden.answer().is_some());
-        if inputs.cmd_valid.is_high() {
-            *of_command = *golden.qp(inputs.cmd_qpn);
-        }
-        if inputs.hw_valid.is_high() {
-            *of_event = *golden.qp(inputs.hw_qpn);
-        }
-        if inputs.msg_valid.is_high() {
-            *of_packet = *golden.qp(inputs.msg_qpn);
-        }
+        let of = |valid: Bits1, qpn: Bits8| valid.is_high().then(|| *golden.qp(qpn));
+        self.before = RegistersBefore {
+            level: golden.level(),
+            answers: golden.answer().is_some(),
+            of_command: of(inputs.cmd_valid, inputs.cmd_qpn),
+            of_event: of(inputs.hw_valid, inputs.hw_qpn),
+            of_packet: of(inputs.msg_valid, inputs.msg_qpn),
+        };
     }
 
     #[inline]
@@ -279,32 +247,42 @@ impl harness::Coverage<Qp> for Coverage {
         let Edge { inputs, outputs, .. } = edge;
         if inputs.rst.is_high() {
             if !self.in_reset {
-                self.count_reset(bins);
+                let RegistersBefore { level, answers, .. } = self.before;
+                bins.hit(RESET.bin([match (level, answers) {
+                    (0, false) => 0,
+                    (0, true) => 1,
+                    (16, _) => 4,
+                    (_, false) => 2,
+                    (_, true) => 3,
+                }]));
             }
             self.in_reset = true;
             return;
         }
         self.in_reset = false;
         bins.hit(QUERY.bin([outputs.query_state.get() as usize]));
-        if inputs.msg_valid.is_high() {
-            let QueuePair { state, service, .. } = self.before.of_packet;
+        if let Some(QueuePair { state, service, .. }) = self.before.of_packet {
             let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
             bins.hit(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
         }
-        let apply_event = inputs.hw_valid.is_high() && outputs.hw_ready.is_high();
-        let event = apply_event.then(|| inputs.hw_kind.get() as u8);
-        if let Some(kind) = event {
-            let QueuePair { state, service, .. } = self.before.of_event;
-            bins.hit(EVENTS.bin([usize::from(kind), state as usize, class(service)]));
+        let event = self.before.of_event.filter(|_| outputs.hw_ready.is_high());
+        let command = self.before.of_command.filter(|_| outputs.cmd_ready.is_high());
+        let (kind, applies) = (inputs.hw_kind.get() as usize, event.is_some());
+        if let Some(QueuePair { state, service, .. }) = event {
+            bins.hit(EVENTS.bin([kind, state as usize, class(service)]));
         }
-        let modifies = inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high();
-        if modifies {
-            self.count_command(edge, event, bins);
+        if let Some(qp) = command {
+            count_command(edge, qp, applies.then_some(kind), bins);
         }
-        Self::count_qpns(edge, [modifies, apply_event], bins);
-        self.count_queue(edge, bins);
+        count_qpns(edge, [command.is_some(), applies], bins);
+        match (edge.rules.has(E1), edge.rules.has(E2)) {
+            (false, false) => {}
+            (true, false) => bins.hit(QUEUE.bin([self.before.level, 0])),
+            (false, true) => bins.hit(QUEUE.bin([self.before.level, 1])),
+            (true, true) => bins.hit(QUEUE.bin([self.before.level, 2])),
+        }
         if self.before.level == LEVEL.values.len() - 1 {
-            self.count_full(edge, apply_event, bins);
+            count_full(inputs, applies, bins);
         }
     }
 }

@@ -43,12 +43,6 @@ pub struct Golden {
     queue: Ring<SoftwareEvent, DEPTH>,
 }
 
-impl Default for QueuePair {
-    fn default() -> Self {
-        Self::RESET
-    }
-}
-
 impl QueuePair {
     pub(super) const RESET: Self = Self { state: State::Reset, service: 0, notify: false };
 

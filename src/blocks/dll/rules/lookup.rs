@@ -4,7 +4,7 @@
 //! instead of the evaluation of 32 guards. Few combinations occur, so the used part of the tables
 //! fits into the cache.
 
-use super::{ABOUT_A, ABOUT_B, ENTRIES, Facts, RESET, fires};
+use super::{ABOUT_A, ABOUT_B, Facts, GUARDS, RESET, fires};
 use cosim_core::harness::RuleSet;
 use std::sync::LazyLock;
 
@@ -20,8 +20,8 @@ pub const OF_B: RuleSet = rules_about(FACTS_OF_B);
 /// The rules, except for reset, whose guards test any of `facts`.
 const fn rules_about(facts: Facts) -> RuleSet {
     let (mut rules, mut index) = (0, 0);
-    while index < ENTRIES.len() {
-        let (on, off, ..) = ENTRIES[index].guard.parts();
+    while index < GUARDS.len() {
+        let (on, off, ..) = GUARDS[index].parts();
         if (on | off) & facts != 0 {
             rules |= 1 << index;
         }
@@ -32,8 +32,8 @@ const fn rules_about(facts: Facts) -> RuleSet {
 
 const _: () = {
     let mut index = 0;
-    while index < ENTRIES.len() {
-        let (rule, guard) = (RuleSet::one(index), &ENTRIES[index].guard);
+    while index < GUARDS.len() {
+        let (rule, guard) = (RuleSet::one(index), &GUARDS[index]);
         let (of_a, of_b) = (OF_A.has(rule), OF_B.has(rule));
         assert!(of_a != of_b || guard.parts().0 == RESET, "a rule is of one device");
         let others = if of_a { !OF_A.bits() } else { !OF_B.bits() };

@@ -30,9 +30,10 @@ const NAK_WAITS: &str = r#"{
     "noise": "0x0", "tlps": [{"data": 0, "count": 4}], "tlp_link": [{}, {"damage": {}}],
     "dllp_stalls": [150]
 }"#;
-/// An Ack arrives again after the next ones; another Ack is damaged.
+/// An Ack arrives again after the next ones; a later Ack is damaged.
 const STRAYS: &str = r#"{
-    "noise": "0x0", "tlps": [{"data": 1, "count": 90}], "ack_link": [{"again": 60}, {"damage": {}}]
+    "noise": "0x0", "tlps": [{"data": 1, "count": 90}],
+    "ack_link": [{"again": 60}, {"count": 4}, {"damage": {}}]
 }"#;
 
 fn counted(mask: u8, json: &str) -> Vec<(&'static str, u64)> {

@@ -23,7 +23,7 @@ fn commands_events_and_packets_are_counted_by_the_state_that_they_meet() {
                      { "command": { "qpn": 128, "next": 6 }, "event": { "qpn": 254, "kind": 0 } },
                      { "command": { "qpn": 254, "next": 1, "service": 1 } },
                      { "command": { "qpn": 254, "next": 2, "notify": 1 },
-                       "reset": { "after": 0, "cycles": 3 }, "packet": { "qpn": 254, "error": 1 } }]"#,
+                       "reset": { "after": 1, "cycles": 3 }, "packet": { "qpn": 254, "error": 1 } }]"#,
         &[
             "modify: RESET, INIT, done",
             "modify: ERR, RTR, illegal",
