@@ -37,7 +37,7 @@ pub(super) struct ParameterValues {
 }
 
 /// Registers of device A, named as in the specification, section 4.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct DeviceA {
     pub(super) ackd_seq: u16,
     send_seq: u16,
@@ -54,7 +54,7 @@ pub(super) struct DeviceA {
 }
 
 /// Registers of device B, named as in the specification, section 6.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct DeviceB {
     pub(super) next_rcv_seq: u16,
     pub(super) nak_scheduled: bool,
@@ -116,20 +116,9 @@ fn pin(pin: Bits1, fact: Facts) -> Facts {
 }
 
 impl DeviceA {
-    const RESET: Self = Self {
-        ackd_seq: 4095,
-        send_seq: 0,
-        next_seq: 0,
-        last_sent_seq: 4095,
-        replay_timer: 0,
-        replay_num: 0,
-        tlp_ready: false,
-        link_valid: false,
-        link_seq: 0,
-        link_data: 0,
-        retrain: false,
-        dl_error: false,
-    };
+    fn after_reset() -> Self {
+        Self { ackd_seq: 4095, last_sent_seq: 4095, ..Self::default() }
+    }
 
     /// Whether TLPs that were sent wait to be sent again.
     #[inline]
@@ -207,18 +196,6 @@ impl DeviceA {
 }
 
 impl DeviceB {
-    const RESET: Self = Self {
-        next_rcv_seq: 0,
-        nak_scheduled: false,
-        acknak_timer_on: false,
-        acknak_timer: 0,
-        deliver_valid: false,
-        deliver_data: 0,
-        dllp_valid: false,
-        dllp_nak: false,
-        dllp_seq: 0,
-    };
-
     /// The facts of B.
     #[inline]
     fn facts(&self, inputs: &Inputs, built_as: ParameterValues) -> Facts {
@@ -282,7 +259,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
             f0_on: parameters.fixes() & fix(0) != 0,
         };
         let replay_mem = vec![0; usize::from(built_as.replay_depth)].into_boxed_slice();
-        let (a, b) = (DeviceA::RESET, DeviceB::RESET);
+        let (a, b) = (DeviceA::after_reset(), DeviceB::default());
         Self { built_as, lookup: Lookup::get(), a, replay_mem, b }
     }
 
@@ -302,10 +279,11 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     #[inline]
     fn outputs(&self, inputs: &Inputs, _: &Cycle, outputs: &mut Outputs) {
         // A17, B14: the reset is asynchronous.
-        let (a, b) = match inputs.rst.is_high() {
-            true => (&DeviceA::RESET, &DeviceB::RESET),
-            false => (&self.a, &self.b),
-        };
+        if inputs.rst.is_high() {
+            *outputs = Outputs { a_ackd_seq: Bits12::new(4095), ..Outputs::default() };
+            return;
+        }
+        let (a, b) = (&self.a, &self.b);
         let bit = Bits1::from;
         // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
@@ -333,7 +311,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     fn clock(&mut self, inputs: &Inputs, &Cycle { fired }: &Cycle) -> RuleSet {
         if inputs.rst.is_high() {
             // The buffer has no reset: entries are written before they are read.
-            (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
+            (self.a, self.b) = (DeviceA::after_reset(), DeviceB::default());
             return rules::fires(rules::RESET);
         }
         self.a.clock(inputs, fired, &mut self.replay_mem);

@@ -1,6 +1,6 @@
 //! The traffic of `dll`, as vectors store it.
 
-use cosim_core::harness::{self, Reset, TrafficError};
+use cosim_core::harness::{self, Reset, TrafficError, check_resets};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,18 +139,12 @@ impl Traffic {
 impl harness::Traffic for Traffic {
     /// Rejects what the types allow: a count of 0, or other effects on a lost transmission.
     fn check(&self) -> Result<(), TrafficError> {
-        for (index, tlps) in self.tlps.iter().enumerate() {
-            let object = |field: &str, message: &str| {
-                let path = format!("tlps[{index}].{field}");
-                Err(TrafficError { path, message: message.to_owned() })
-            };
-            if tlps.count() == 0 {
-                return object("count", "0; an entry stands for at least one TLP");
-            }
-            if tlps.reset.is_some_and(|reset| reset.cycles.get() == 0) {
-                return object("reset.cycles", "0; a reset lasts at least one cycle");
-            }
+        if let Some(index) = self.tlps.iter().position(|tlps| tlps.count() == 0) {
+            let path = format!("tlps[{index}].count");
+            let message = "0; an entry stands for at least one TLP".to_owned();
+            return Err(TrafficError { path, message });
         }
+        check_resets("tlps", self.tlps.iter().map(|tlps| tlps.reset))?;
         check_effects("tlp_link", &self.tlp_link)?;
         check_effects("ack_link", &self.ack_link)?;
         check_effects("nak_link", &self.nak_link)

@@ -65,14 +65,11 @@ pub const RELIABLE: u8 = 1 << 0 | 1 << 2 | 1 << 5;
 pub const CONNECTED: u8 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5;
 const ANY_SERVICE: u8 = 0xff;
 
-/// The update of a register.
+/// The update of a register: it keeps its value, loads the command's value, or becomes 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
-    /// It keeps its value.
     Keep,
-    /// It loads the command's value.
     Load,
-    /// It becomes 0.
     Clear,
 }
 
@@ -93,83 +90,56 @@ impl Store {
 /// `rsp_code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// Done.
     Done,
-    /// Illegal transition.
     Illegal,
-    /// Parameter not permitted.
     NotPermitted,
 }
 
 /// `evt_code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// SQ drained.
     Drained,
-    /// Communication established.
     Established,
-    /// QP fatal.
     Fatal,
 }
 
 /// A row of the rules for Modify QP.
 #[derive(Debug, Clone, Copy)]
 pub struct Transition {
-    /// Its rule.
     pub rule: RuleSet,
-    /// The cases in which it applies: see [`command_case`].
+    /// By state, requested state, and whether notification is asked for.
     pub(super) cases: u128,
-    /// The answer.
     pub answer: Answer,
     /// The next state; `None` keeps it.
     pub to: Option<State>,
-    /// The update of the service.
     pub service: Store,
-    /// The update of the notification flag.
     pub notify: Store,
 }
 
 /// A row of the rules for hardware events.
 #[derive(Debug, Clone, Copy)]
 pub struct HardwareEventRule {
-    /// Its rule.
     pub rule: RuleSet,
     pub(super) kind: u8,
-    /// The cases of this kind in which it applies: see [`qp_case`].
+    /// By state, service and the notification flag.
     pub(super) cases: u128,
     /// The next state; `None` keeps it.
     pub to: Option<State>,
-    /// The update of the notification flag.
     pub notify: Store,
-    /// The event for software.
     pub event: Option<Event>,
 }
 
 /// A row of the rules for request packets.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestRule {
-    /// Its rule.
     pub rule: RuleSet,
-    /// The cases in which it applies: see [`qp_case`].
+    /// By state, service, and whether the packet cannot be executed.
     pub(super) cases: u128,
-    /// The QP accepts the packet.
     pub accept: bool,
     /// The packet uses up a WQE, if it is of that kind.
     pub takes_wqe: bool,
-    /// An Ack is generated.
     pub ack: bool,
-    /// A Nak is generated.
     pub nak: bool,
-}
-
-/// The case of a command: current state, requested state, and whether it requests notification.
-const fn command_case(state: State, next: u8, notify: bool) -> u128 {
-    1 << case(state, next, notify)
-}
-
-/// The case of a QP: its state, its service, and one more bit.
-const fn qp_case(state: State, service: u8, bit: bool) -> u128 {
-    1 << case(state, service, bit)
 }
 
 /// All cases: seven states, eight values, one bit.
@@ -177,7 +147,7 @@ const EVERY: u128 = (1 << (7 * 16)) - 1;
 
 /// One transition without a parameter.
 const fn plain(from: State, next: u8) -> u128 {
-    command_case(from, next, false)
+    1 << case(from, next, false)
 }
 
 /// The transitions from all states, without a parameter.
@@ -197,7 +167,7 @@ const fn qps(state: State, services: u8) -> u128 {
     let mut service = 0;
     while service < 8 {
         if services >> service & 1 == 1 {
-            cases |= qp_case(state, service, false) | qp_case(state, service, true);
+            cases |= 0b11 << case(state, service, false);
         }
         service += 1;
     }
@@ -214,7 +184,7 @@ const fn receiving(services: u8) -> u128 {
     qps(Rtr, services) | qps(Rts, services) | qps(Sqd, services) | qps(Sqe, services)
 }
 
-const RTS_TO_SQD: u128 = command_case(Rts, Sqd as u8, false) | command_case(Rts, Sqd as u8, true);
+const RTS_TO_SQD: u128 = 0b11 << case(Rts, Sqd as u8, false);
 const PLAIN: u128 = plain(Reset, Init as u8)
     | plain(Init, Init as u8)
     | plain(Init, Rtr as u8)
@@ -274,7 +244,7 @@ const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> HardwareEventRule {
     HardwareEventRule { rule, kind, cases, to: None, notify: Keep, event: None }
 }
 
-/// Section 7 of the specification. The bit of a case is the notification flag.
+/// Section 7 of the specification.
 pub const HARDWARE_EVENTS: [HardwareEventRule; 9] = [
     row(H1, 0, ESTABLISHES, Rts, Keep, Some(Event::Established)),
     ignored(H2, 0, EVERY & !ESTABLISHES),
@@ -295,7 +265,7 @@ const fn received(rule: RuleSet, cases: u128, [ack, nak]: [bool; 2]) -> RequestR
     RequestRule { rule, cases, accept: true, takes_wqe: !nak, ack, nak }
 }
 
-/// Section 8 of the specification. The bit of a case means that the packet cannot be executed.
+/// Section 8 of the specification.
 pub const RECEPTIONS: [RequestRule; 4] = [
     refused_packet(M1, EVERY & !receiving(ANY_SERVICE)),
     received(M2, receiving(!RELIABLE), [false, false]),

@@ -338,7 +338,7 @@ impl Scoreboard {
         let ready = outputs.hw_ready.get();
         let message =
             format_args!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait");
-        require((ready == 1) == !(reports && waiting >= ROOM), EVENT_WAITS, message)
+        require((ready == 1) != (reports && waiting >= ROOM), EVENT_WAITS, message)
     }
 
     /// Applies everything that is accepted at the edge.
