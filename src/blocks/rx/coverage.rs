@@ -2,11 +2,8 @@
 //! at inner boundaries. The coverage inside a block is counted in the regression of that block.
 
 use super::Rx;
-use super::descriptor::Descriptor;
-use super::rtl::{Bits32, Inputs, Outputs};
-use super::rules::{
-    CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK1, PK2, PK3, RQ1, RQ2, RQ4,
-};
+use super::rtl::{Inputs, Outputs};
+use super::rules::{CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK3, RQ2, RQ4};
 use crate::blocks::qp::rules::State;
 use crate::blocks::recv::coverage::KIND;
 use crate::blocks::thread2::layout::{Header, qp_state};
@@ -19,12 +16,6 @@ const STATE: Axis = Axis::new("QP", State::VALUES);
 const NUMBER: Axis = Axis::new("number", CORNERS);
 
 cosim_core::coverage! {
-    axis DESCRIPTOR = "descriptor" {
-        "request": "a request packet", "flow": "a message packet: flow", "rndv_rts": "rndv_rts",
-        "rndv_cts": "rndv_cts", "short": "short", "eager": "an eager CP",
-        "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
-        "kind 7": "a code without meaning",
-    }
     axis USED = "credits used" {
         "0": "none", "1 to 14": "some", "15": "all but one", "16": "all",
     }
@@ -34,8 +25,6 @@ cosim_core::coverage! {
     }
     axis LEVEL = "entries" { "0": "none", "1 to 14": "some", "15": "all but one", "16": "all" }
     axis MOVE = "move" { "in": "FI1", "out": "FI3", "both": "FI1 and FI3" }
-    axis FOUND = "FIFO" { "empty": "it is the head at once", "others": "others stand before it" }
-    axis WAIT = "cycles" { "0": "none", "1": "one", "2 to 7": "two to seven", "8 or more": "8 or more" }
     axis ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
     axis WQE = "WQE" { "no WQE": "it takes none", "WQE": "it is the packet of its message that takes it" }
     axis FATE = "fate" {
@@ -89,10 +78,8 @@ cosim_core::coverage! {
     groups GROUPS;
     CREDITS = "credits": "boundary 1: credits used before the edge, change of one credit" [USED, CREDIT]
         unless |at, _| no_such_credit(at[0], at[1]);
-    DELIVERIES = "deliveries": "boundary 4: delivery, and the level of the FIFO" [DESCRIPTOR, FOUND];
     FIFO = "fifo": "boundary 4: entries before the edge, what moves" [LEVEL, MOVE]
         unless |at, _| no_such_move(at[0], at[1]);
-    HEADS = "heads": "boundary 5: heads of the FIFO, how long context or lengths take" [DESCRIPTOR, WAIT];
     ANSWERS = "answers": "boundaries 6, 7 and 12: request packets that leave, state of their QP, fate"
         [STATE, ERROR, WQE, FATE]
         unless |at, _| no_such_answer(at[0], at[1] == 1, at[3]);
@@ -103,7 +90,6 @@ cosim_core::coverage! {
     REQUESTS = "requests": "boundary 8: request packets that thread2 takes" [OPCODE, FIRST];
     MESSAGES = "messages": "boundary 10: message packets that recv takes: kind, state" [KIND, TAKER]
         unless |at, _| (at[1] == 2 && at[0] != 6).then_some("recv: RECV_POSTED_DATA takes DPs alone");
-    WAITS = "waits": "boundary 11: message packets, how long recv lets them wait" [KIND, WAIT];
     EDGES = "edges": "several things at one edge" [TOGETHER]
         unless |at, parameters| no_length_error(at[0] == 3, parameters);
     RESETS = "resets": "resets, by the state they interrupt" [FLIGHT];
@@ -152,10 +138,6 @@ fn no_length_error(needs_one: bool, parameters: &Parameters) -> Option<&'static 
 /// The state of coverage collection.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
-    /// Cycles in which the head waited for its context or its lengths.
-    fetching: u64,
-    /// Cycles in which the head waited for recv.
-    waiting: u64,
     /// The QP of the last packet that thread2 accepted.
     last_taken: u64,
     /// Pending events for qp: first request packet, length error.
@@ -163,15 +145,6 @@ pub struct Coverage {
     /// The FIFO is not empty.
     holds: bool,
     in_reset: bool,
-}
-
-/// The position of a descriptor on its axis.
-#[inline]
-fn descriptor(bits: Bits32) -> usize {
-    match Descriptor::decode(bits) {
-        Descriptor::Request(_) => 0,
-        Descriptor::Message(message) => 1 + usize::from(message.kind),
-    }
 }
 
 /// The position of a level of 0 to 16 on its axis.
@@ -182,15 +155,6 @@ const fn level(number: u64) -> usize {
         15 => 2,
         16 => 3,
         _ => 1,
-    }
-}
-
-#[inline]
-const fn wait(cycles: u64) -> usize {
-    match cycles {
-        0 | 1 => cycles as usize,
-        2..=7 => 2,
-        _ => 3,
     }
 }
 
@@ -220,34 +184,16 @@ impl Coverage {
             (true, true) => 2,
         };
         bins.hit(FIFO.bin([level(entries), moves]));
-        if rules.has(FI1) {
-            let others = usize::from(entries > 0);
-            bins.hit(DELIVERIES.bin([descriptor(outputs.x_b_deliver_data), others]));
-        }
     }
 
     /// Counts the head of the FIFO and its outcome.
     #[inline]
-    fn count_head(&mut self, rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
-        if rules.has(RQ1.with(PK1)) {
-            self.fetching += 1;
-            return;
-        }
-        let leaves = rules.has(FI3);
-        if leaves {
-            bins.hit(HEADS.bin([descriptor(outputs.x_fifo_head), wait(self.fetching)]));
-            self.fetching = 0;
-        }
-        if rules.has(PK2) {
-            self.waiting += 1;
-        }
+    fn count_head(rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
         if rules.has(PK3) {
             let kind = outputs.x_pkt_kind.get() as usize;
-            bins.hit(WAITS.bin([kind, wait(self.waiting)]));
             if let Some(taker) = taker(outputs.rv_state.get()) {
                 bins.hit(MESSAGES.bin([kind, taker]));
             }
-            self.waiting = 0;
             let numbers = [
                 corner_class(outputs.x_pkt_id.get(), 0xff),
                 corner_class(outputs.x_pkt_len.get(), 0xffff),
@@ -353,7 +299,7 @@ impl harness::Coverage<Rx> for Coverage {
         // The level is not visible in reset, so it is remembered.
         self.holds = rules.has(FI1) || outputs.x_fifo_level.get() > u64::from(rules.has(FI3));
         Self::count_link(rules, outputs, bins);
-        self.count_head(rules, outputs, bins);
+        Self::count_head(rules, outputs, bins);
         self.count_edges(rules, inputs, outputs, bins);
         self.count_events(rules, outputs, bins);
         if rules.has(RQ4) {
