@@ -1,30 +1,169 @@
 //! The functional coverage of `recv` in addition to its rules.
 
-mod groups;
-
 use super::Recv;
-use super::golden::{Cycle, Golden, RegisterView};
+use super::golden::{Cycle, Golden, Registers};
 use super::parameters::{HIGH, KEEP, LOW};
 use super::rtl::Inputs;
 use super::rules::{
-    G1, G2, G3, K1, K2, K3, O1, P4, P5, P6, P7, P8, P9, P10, P11, P12, P13, P20, P21, P22, P27,
-    P28, P29, P30, State, U1, U2, U3,
+    G1, G2, G3, K2, K3, O1, P4, P5, P6, P7, P9, P10, P12, P13, P20, P21, P22, P27, P28, State, U1,
+    U2, U3,
 };
-use super::stimulus::DP;
 use cosim_core::harness::{
-    self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, class, corner_class,
+    self, Axis, Bins, CORNERS, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, class,
+    corner_class,
 };
-pub(crate) use groups::KIND;
-use groups::{
-    CHOICES, COPIES, CREDITS, FINISHED, FREES, GROUPS, HANDLES, MATCHES, MESSAGES, OFFERS, REFILLS,
-    RESETS, STALLS, STARVED, STRAYS, SUMS, TEMPORARY,
-};
+/// Without code 7, which no state has.
+const STATE: Axis = Axis::new("state", State::VALUES.split_at(State::None as usize).0);
 
-/// Rules at which message coverage is counted; at other edges the current message waits.
-const OF_MESSAGES: RuleSet = {
-    let begin = P8.with(P9).with(P11).with(P12).with(P13).with(U1).with(U2).with(U3);
-    begin.with(P20).with(P21).with(P22).with(P27).with(P28).with(P29).with(P30)
-};
+/// A handle, a number of bytes of a packet or of a message, by its place in its range.
+const HANDLE: Axis = Axis::new("handle", CORNERS);
+const BYTES: Axis = Axis::new("bytes", CORNERS);
+
+cosim_core::coverage! {
+    axis pub(crate) KIND = "packet" {
+        "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
+        "eager": "an eager CP", "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
+        "kind 7": "a code without meaning",
+    }
+    axis RING = "ring" {
+        "empty": "it holds no buffer", "below LOW": "it holds fewer than LOW, and not HIGH",
+        "LOW": "it holds LOW, and not HIGH", "above LOW": "it holds more than LOW, and not HIGH",
+        "HIGH": "it holds HIGH",
+    }
+    axis REFILL = "refill" {
+        "none": "G1: it holds enough", "to HIGH": "G2, G4: up to HIGH",
+        "partly": "G2, G4: by all that are free, fewer than it lacks",
+        "nothing free": "G3: the pool is empty", "too much": "O1: the pending credit would be too large",
+    }
+    axis POOL = "pool" {
+        "empty": "no buffer is free, and KEEP is above 1", "low": "some are free, fewer than KEEP - 1",
+        "KEEP - 1": "one fewer than KEEP", "KEEP": "KEEP buffers are free", "more": "more than KEEP",
+    }
+    axis CHOICE = "choice" {
+        "copied": "U1: there is a temporary buffer", "no buffer": "U2: kept, for want of a temporary buffer",
+        "kept": "U3: kept, the pool is not low",
+    }
+    axis WHOLE = "message" { "one packet": "the CP was all of it", "more": "DPs follow" }
+    axis STRAY = "packet" {
+        "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
+        "eager": "an eager CP", "rndv_data": "a CP with rendezvous data",
+        "kind 7": "a code without meaning",
+    }
+    axis DATA = "message" { "kept": "its packets are kept", "copied": "its packets are copied" }
+    axis LAST = "pkt_last" { "0": "it does not say that it is the last", "1": "it says so" }
+    axis AMOUNT = "credit" {
+        "1": "one buffer", "2 to 15": "2 to 15", "16 to 127": "16 to 127", "128 or more": "128 or more",
+    }
+    axis NEXT = "edge" { "K3": "nothing is added", "K2": "new credits at the same edge" }
+    axis USE = "use" {
+        "released": "its packet is released and nothing else", "copied": "it is copied",
+        "kept": "it is kept", "asked": "match_id of the last cycle of CHECK_POSTED",
+    }
+    axis COPY = "copy" {
+        "rendezvous CP": "P9", "posted CP": "P12", "posted DP": "P27, P28",
+        "unexpected CP": "U1", "unexpected DP": "P20",
+    }
+    axis GRANT = "temporary buffer" { "granted": "U1", "not granted": "U2" }
+    axis FREE = "free buffers" {
+        "none": "the pool is empty", "too few": "at least two fewer than the ring lacks",
+        "one too few": "one fewer than the ring lacks, not 0", "enough": "as many as the ring lacks",
+        "one more": "one more than the ring lacks", "more": "at least two more",
+    }
+    axis SUM = "credit" {
+        "below 254": "credit_pending and m are below 254", "254": "they are 254",
+        "255": "they are 255, the most that fits", "256": "O1: one too many",
+        "above 256": "O1: more",
+    }
+    groups GROUPS;
+    OFFERS = "offers": "packets on the pins: state, kind" [STATE, KIND];
+    REFILLS = "ring": "packets taken, and cycles with an empty ring: ring before the edge, what it gets"
+        [RING, REFILL]
+        unless no_such_refill;
+    CHOICES = "choice": "choices between copy and keep: free buffers, what is done, message"
+        [POOL, CHOICE, WHOLE]
+        unless no_such_choice;
+    STRAYS = "strays": "packets that do not fit, in unexpected messages: kind, outcome of DPs, flag"
+        [STRAY, DATA, LAST]
+        unless |at, parameters| never_copied(at[1] == 1, parameters);
+    CREDITS = "credits": "credits taken: how many, what is added at that edge" [AMOUNT, NEXT];
+    RESETS = "resets": "resets: the state they find" [STATE];
+    HANDLES = "handles": "handles of packets: what they are for, the handle" [USE, HANDLE];
+    COPIES = "copies": "copy_len: what is copied, its bytes" [COPY, BYTES]
+        unless |at, parameters| never_copied(at[0] >= UNEXPECTED_CP, parameters);
+    TEMPORARY = "temporary-buffers": "temp_alloc_len: the answer, the bytes of the message" [GRANT, BYTES]
+        unless |_, parameters| never_copied(true, parameters);
+    FREES = "free-buffers": "packets that leave fewer than LOW in the ring: pool_free" [FREE]
+        unless no_such_pool;
+    SUMS = "credit-room": "refills of at least one buffer: credit_pending with it" [SUM];
+}
+
+/// The first position on the axis of copies of what is unexpected.
+const UNEXPECTED_CP: usize = 3;
+const EMPTY_RING: usize = 0;
+const FULL_RING: usize = 4;
+const NONE: usize = 0;
+const TO_HIGH: usize = 1;
+const PARTLY: usize = 2;
+const TOO_MUCH: usize = 4;
+
+/// Section 6: impossible refills.
+fn no_such_refill(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
+    let [low, high] = [LOW, HIGH].map(|index| parameters.get(index));
+    match *at {
+        [1, _] if low.min(high) < 2 => Some("with LOW or HIGH = 1 no level is between 0 and LOW"),
+        [2, _] if low >= high => Some("a ring of LOW holds HIGH: LOW is not below HIGH"),
+        [3, _] if high < low + 2 => Some("no level is between LOW and HIGH"),
+        [EMPTY_RING, NONE] => Some("G4: an empty ring lacks HIGH buffers"),
+        [1 | 2, NONE] => Some("G2, G3: fewer than LOW are left"),
+        [3, refill] if refill != NONE => Some("G1: LOW are left"),
+        [FULL_RING, refill] if refill != NONE && low < high => {
+            Some("G1: HIGH - 1 are left, not below LOW")
+        }
+        [FULL_RING, NONE] if low >= high => Some("G2, G3: HIGH - 1 are left, below LOW"),
+        [FULL_RING, PARTLY] => Some("one buffer is lacking: it is free or not"),
+        [FULL_RING, TOO_MUCH] if high == 255 => {
+            Some("all of 255 buffers are in the ring: none is free")
+        }
+        [EMPTY_RING, PARTLY] if high == 1 => {
+            Some("HIGH is 1: one buffer is lacking, it is free or not")
+        }
+        [ring, TO_HIGH] if ring != EMPTY_RING && high == 255 => Some(
+            "there are 255 buffers, and the packet that is taken is in one: no more than 254 can be in the ring",
+        ),
+        _ => None,
+    }
+}
+
+/// Section 6: impossible numbers of free buffers at a refill of m = min(HIGH - r, pool_free).
+fn no_such_pool(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
+    let high = parameters.get(HIGH);
+    match *at {
+        [1] if high < 3 => Some("the ring lacks at most HIGH buffers"),
+        [2] if high < 2 => Some("the ring lacks at most HIGH buffers"),
+        _ => None,
+    }
+}
+
+/// Impossible combinations in the table of the choice.
+fn no_such_choice(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
+    let keep = parameters.get(KEEP);
+    match *at {
+        [0, ..] if keep < 2 => Some("KEEP is not above 1"),
+        [1, ..] if keep < 3 => Some("no number is between 0 and KEEP - 1"),
+        [2, ..] if keep == 0 => Some("KEEP is 0"),
+        [0..=2, 2, _] => Some("U1, U2: the pool is low"),
+        [3 | 4, 0 | 1, _] => Some("U3: the pool is not low"),
+        [3, ..] if keep == 255 => Some("of 255 buffers the CP has one"),
+        [4, ..] if keep >= 254 => Some("of 255 buffers the CP has one"),
+        _ => None,
+    }
+}
+
+/// A reason if the bin needs a copy and KEEP rules that out.
+fn never_copied(needs_copy: bool, parameters: &Parameters) -> Option<&'static str> {
+    (needs_copy && parameters.get(KEEP) == 0).then_some("U3: with KEEP = 0 the pool is never low")
+}
+
 const PACKET_TAKEN: RuleSet = G1.with(G2).with(G3);
 /// Rules that name a handle.
 const OF_HANDLES: RuleSet = {
@@ -35,12 +174,6 @@ const OF_HANDLES: RuleSet = {
 /// Rules of what is copied, by position on their axis.
 const OF_COPIES: [RuleSet; 5] = [P9, P12, P27.with(P28), U1, P20];
 
-/// Positions on the axis of message outcomes.
-const RENDEZVOUS: usize = 0;
-const POSTED: usize = 1;
-const COPIED: usize = 2;
-const KEPT: usize = 3;
-
 /// The state of coverage collection.
 #[derive(Debug, Clone)]
 pub struct Coverage {
@@ -48,23 +181,8 @@ pub struct Coverage {
     high: u64,
     keep: u64,
     /// Registers before the edge.
-    before: RegisterView,
-    so_far: CoverageState,
+    before: Registers,
     in_reset: bool,
-}
-
-/// Coverage state that a reset clears.
-#[derive(Debug, Clone, Copy, Default)]
-struct CoverageState {
-    /// The outcome of the message, as a position on its axis.
-    outcome: usize,
-    /// Number of its DPs that were accepted.
-    dps: u64,
-    /// Cycles in which it waited: for an answer, or to be finished.
-    waited: u64,
-    /// Cycles in which the credit on offer waited, and whether it grew.
-    stall: u64,
-    grown: bool,
 }
 
 impl Coverage {
@@ -98,7 +216,7 @@ impl Coverage {
             _ if edge.rules.has(G1) => 0,
             _ if edge.rules.has(O1) => 4,
             0 => 3,
-            _ if edge.golden.look().ring_level == self.high => 1,
+            _ if edge.golden.registers.ring_level == self.high => 1,
             _ => 2,
         };
         bins.hit(REFILLS.bin([self.ring(), refill]));
@@ -151,127 +269,37 @@ impl Coverage {
             bins.hit(TEMPORARY.bin([usize::from(rules.has(U2)), len]));
         }
     }
-
-    /// Counts a credit on offer.
-    #[inline]
-    fn count_credit(&mut self, rules: RuleSet, bins: &mut Bins<'_>) {
-        let CoverageState { stall, grown, .. } = &mut self.so_far;
-        if rules.has(K2.with(K3)) {
-            bins.hit(STALLS.bin([class(*stall, [1, 2, 16, 128]), usize::from(*grown)]));
-            let amount = class(self.before.credit_pending, [2, 16, 128]);
-            bins.hit(CREDITS.bin([amount, usize::from(rules.has(K2))]));
-            (*stall, *grown) = (0, false);
-        } else {
-            *stall += 1;
-            *grown |= rules.has(K1);
-        }
-    }
-
-    /// Counts a packet that waits for a buffer in the ring.
-    #[inline]
-    fn count_starved(&self, inputs: &Inputs, bins: &mut Bins<'_>) {
-        let taker = match self.before.state {
-            State::DetermineCpType => 0,
-            State::ProcUnexpDp if !self.before.complete => 1,
-            State::RecvPostedData if inputs.pkt_kind.get() == DP => 2,
-            _ => return,
-        };
-        bins.hit(STARVED.bin([taker]));
-    }
-
-    /// Counts the end of a message's packets.
-    #[inline]
-    fn count_message(&self, bins: &mut Bins<'_>) {
-        let CoverageState { outcome, dps, .. } = self.so_far;
-        bins.hit(MESSAGES.bin([outcome, class(dps, [1, 2, 8, 64])]));
-    }
-
-    /// Counts the answer about a posted receive, and the choice.
-    #[inline]
-    fn count_eager(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
-        let Edge { inputs, rules, .. } = edge;
-        if rules.has(P12.with(P13)) {
-            let is_posted = rules.has(P12);
-            bins.hit(MATCHES.bin([usize::from(is_posted), class(self.so_far.waited, [1, 2, 8])]));
-            self.so_far.waited = 0;
-            if is_posted {
-                self.so_far.outcome = POSTED;
-            }
-        }
-        let chosen = [U1, U2, U3].iter().position(|rule| rules.has(*rule));
-        if let Some(choice) = chosen {
-            let (pool, more) = (self.pool(inputs.pool_free.get()), !self.before.complete);
-            bins.hit(CHOICES.bin([pool, choice, usize::from(more)]));
-            self.so_far.outcome = if choice == 0 { COPIED } else { KEPT };
-        }
-        if self.before.complete && (chosen.is_some() || rules.has(P12)) {
-            self.count_message(bins);
-        }
-    }
-
-    fn count_messages(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
-        let Edge { inputs, rules, .. } = edge;
-        if rules.has(P8.with(P9)) {
-            (self.so_far.outcome, self.so_far.dps, self.so_far.waited) = (RENDEZVOUS, 0, 0);
-        }
-        if rules.has(P20.with(P21).with(P27).with(P28)) {
-            self.so_far.dps += 1;
-        }
-        if rules.has(P9.with(P20).with(P21).with(P27).with(P28)) && inputs.pkt_last.is_high() {
-            self.count_message(bins);
-        }
-        self.count_eager(edge, bins);
-        if rules.has(P22) {
-            let kind = (inputs.pkt_kind.get() as usize).min(6);
-            let flags = [self.before.copying, inputs.pkt_last.is_high()].map(usize::from);
-            bins.hit(STRAYS.bin([kind, flags[0], flags[1]]));
-        }
-        if rules.has(P28.with(P30)) {
-            let end = match (rules.has(P28), self.so_far) {
-                (true, _) => 2,
-                (false, CoverageState { dps: 1.., .. }) => 3,
-                (false, CoverageState { waited, .. }) => usize::from(waited > 0),
-            };
-            bins.hit(FINISHED.bin([usize::from(self.so_far.outcome == POSTED), end]));
-        }
-        if rules.has(P11.with(P29)) {
-            self.so_far.waited += 1;
-        }
-    }
 }
 
 impl harness::Coverage<Recv> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
-    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage/groups.rs"));
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage.rs"));
 
     fn new(parameters: &Parameters) -> Self {
-        let before = Golden::new(parameters).look();
+        let before = Golden::new(parameters).registers;
         let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
-        Self { low, high, keep, before, so_far: CoverageState::default(), in_reset: false }
+        Self { low, high, keep, before, in_reset: false }
     }
 
     #[inline]
     fn before(&mut self, golden: &Golden, _: &Inputs, _: &Cycle) {
-        self.before = golden.look();
+        self.before = golden.registers;
     }
 
     #[inline]
     fn after(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
-        let Edge { inputs, outputs, rules, .. } = *edge;
+        let Edge { inputs, rules, .. } = *edge;
         let state = self.before.state as usize;
         if inputs.rst.is_high() {
             if !self.in_reset {
                 bins.hit(RESETS.bin([state]));
             }
-            (self.in_reset, self.so_far) = (true, CoverageState::default());
+            self.in_reset = true;
             return;
         }
         self.in_reset = false;
         if inputs.pkt_valid.is_high() {
             bins.hit(OFFERS.bin([state, inputs.pkt_kind.get() as usize]));
-            if self.before.ring_level == 0 {
-                self.count_starved(inputs, bins);
-            }
         }
         if self.before.ring_level == 0 || rules.has(PACKET_TAKEN) {
             self.count_ring(edge, bins);
@@ -282,11 +310,18 @@ impl harness::Coverage<Recv> for Coverage {
         if rules.has(OF_HANDLES) {
             Self::count_fields(edge, bins);
         }
-        if outputs.credit_valid.is_high() {
-            self.count_credit(rules, bins);
+        if rules.has(K2.with(K3)) {
+            let amount = class(self.before.credit_pending, [2, 16, 128]);
+            bins.hit(CREDITS.bin([amount, usize::from(rules.has(K2))]));
         }
-        if rules.has(OF_MESSAGES) {
-            self.count_messages(edge, bins);
+        if rules.has(P22) {
+            let kind = (inputs.pkt_kind.get() as usize).min(6);
+            let flags = [self.before.copying, inputs.pkt_last.is_high()].map(usize::from);
+            bins.hit(STRAYS.bin([kind, flags[0], flags[1]]));
+        }
+        if let Some(choice) = [U1, U2, U3].iter().position(|rule| rules.has(*rule)) {
+            let (pool, more) = (self.pool(inputs.pool_free.get()), !self.before.complete);
+            bins.hit(CHOICES.bin([pool, choice, usize::from(more)]));
         }
     }
 }

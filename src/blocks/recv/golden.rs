@@ -6,8 +6,8 @@
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::rules::{
-    self, F0, G1, G2, G3, G4, K1, K2, K3, Load, O1, Packet, PacketOutcome, PacketSelector, R1, Row,
-    State, U1, U2, U3, ask,
+    self, F0, G1, G2, G3, G4, K1, K2, K3, Load, O1, PacketOutcome, PacketSelector, R1, Row, State,
+    U1, U2, U3, ask,
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -16,15 +16,15 @@ const MOST_PENDING: u64 = 255;
 
 /// The registers of section 4.
 #[derive(Debug, Clone, Copy)]
-struct Registers {
-    state: State,
-    ring_level: u64,
-    credit_pending: u64,
+pub(super) struct Registers {
+    pub(super) state: State,
+    pub(super) ring_level: u64,
+    pub(super) credit_pending: u64,
     cp_id: Bits8,
     cp_len: Bits16,
     cp_msg_len: Bits32,
-    complete: bool,
-    copying: bool,
+    pub(super) complete: bool,
+    pub(super) copying: bool,
 }
 
 /// The golden model.
@@ -34,7 +34,7 @@ pub struct Golden {
     high: u64,
     keep: u64,
     repaired: bool,
-    registers: Registers,
+    pub(super) registers: Registers,
 }
 
 /// An evaluated cycle.
@@ -85,24 +85,6 @@ impl Golden {
             PacketSelector::Dps => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == 6,
         };
         wanted && registers.ring_level > 0
-    }
-}
-
-/// Registers before an edge, for coverage.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RegisterView {
-    pub(super) state: State,
-    pub(super) ring_level: u64,
-    pub(super) credit_pending: u64,
-    pub(super) complete: bool,
-    pub(super) copying: bool,
-}
-
-impl Golden {
-    #[inline]
-    pub(super) fn look(&self) -> RegisterView {
-        let Registers { state, ring_level, credit_pending, complete, copying, .. } = self.registers;
-        RegisterView { state, ring_level, credit_pending, complete, copying }
     }
 }
 
@@ -182,8 +164,8 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         match cycle.row.outcome {
             PacketOutcome::Nothing => {}
             PacketOutcome::Release => releases = true,
-            PacketOutcome::Copy(Packet::Pins) => (copies, releases) = (true, true),
-            PacketOutcome::Copy(Packet::Cp) => {
+            PacketOutcome::CopyPacket => (copies, releases) = (true, true),
+            PacketOutcome::CopyCp => {
                 (copies, releases) = (true, true);
                 (id, len) = (registers.cp_id, registers.cp_len);
             }

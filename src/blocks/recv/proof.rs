@@ -2,7 +2,7 @@
 //! over the registers and wires that `rtl/recv/recv_sva.sv` names.
 
 use super::parameters::is_repaired;
-use super::rules::{self, Load, Packet, PacketOutcome, PacketSelector, RULES, Row, State, ask};
+use super::rules::{self, Load, PacketOutcome, PacketSelector, RULES, Row, State, ask};
 use cosim_core::harness::{KnownDeadlock, Parameters, Progress, TransitionProperty};
 
 /// What every rule says.
@@ -47,7 +47,7 @@ fn fact(bit: u16, state: State, parameters: &Parameters) -> String {
 
 /// The condition in which a row applies.
 fn guard(row: &Row, parameters: &Parameters) -> String {
-    let (all, none, kinds) = row.guard();
+    let Row { all, none, kinds, .. } = *row;
     let mut conditions = vec![is_in(row.from)];
     for bit in (0..16).map(|place| 1_u16 << place) {
         if all & bit != 0 {
@@ -72,42 +72,29 @@ fn gated(condition: &str, value: &str) -> String {
 
 fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     let index = row.rule.iter().next().unwrap_or_default();
-    let [mut copies, mut keeps, mut releases] = ["1'b0"; 3].map(str::to_owned);
-    let (yes, copied) = ("1'b1".to_owned(), "copies".to_owned());
-    let (mut id, mut len) = ("pkt_id", "pkt_len");
-    match row.outcome {
-        PacketOutcome::Nothing => {}
-        PacketOutcome::Release => releases = yes,
-        PacketOutcome::Keep => keeps = yes,
-        PacketOutcome::Copy(packet) => {
-            (copies, releases) = (yes.clone(), yes);
-            if packet == Packet::Cp {
-                (id, len) = ("cp_id", "cp_len");
-            }
-        }
-        PacketOutcome::Choose => {
-            (id, len) = ("cp_id", "cp_len");
-            keeps = format!("~({copied})");
-            (copies, releases) = (copied.clone(), copied);
-        }
-    }
-    let asks = if row.outcome == PacketOutcome::Choose {
-        "pool_is_low".to_owned()
-    } else {
-        "1'b0".to_owned()
+    let (no, yes) = ("1'b0", "1'b1");
+    let (copies, keeps, releases, packet) = match row.outcome {
+        PacketOutcome::Nothing => (no, no, no, "pkt"),
+        PacketOutcome::Release => (no, no, yes, "pkt"),
+        PacketOutcome::Keep => (no, yes, no, "pkt"),
+        PacketOutcome::CopyPacket => (yes, no, yes, "pkt"),
+        PacketOutcome::CopyCp => (yes, no, yes, "cp"),
+        PacketOutcome::Choose => ("copies", "~(copies)", "copies", "cp"),
     };
-    let matches = if row.from == State::CheckPosted { "1'b1" } else { "1'b0" };
+    let [id, len] = ["id", "len"].map(|field| format!("{packet}_{field}"));
+    let asks = if row.outcome == PacketOutcome::Choose { "pool_is_low" } else { no };
+    let matches = if row.from == State::CheckPosted { yes } else { no };
     let outputs = vec![
         ("pkt_ready", ready(row.from).to_owned()),
-        ("copy_id", gated(&copies, id)),
-        ("copy_len", gated(&copies, len)),
-        ("copy_valid", copies),
-        ("keep_id", gated(&keeps, id)),
-        ("keep_valid", keeps),
-        ("release_id", gated(&releases, id)),
-        ("release_valid", releases),
-        ("temp_alloc_len", gated(&asks, "cp_msg_len")),
-        ("temp_alloc_valid", asks),
+        ("copy_id", gated(copies, &id)),
+        ("copy_len", gated(copies, &len)),
+        ("copy_valid", copies.to_owned()),
+        ("keep_id", gated(keeps, &id)),
+        ("keep_valid", keeps.to_owned()),
+        ("release_id", gated(releases, &id)),
+        ("release_valid", releases.to_owned()),
+        ("temp_alloc_len", gated(asks, "cp_msg_len")),
+        ("temp_alloc_valid", asks.to_owned()),
         ("match_req", matches.to_owned()),
         ("match_id", gated(matches, "cp_id")),
         ("protocol_error", format!("1'b{}", u8::from(row.error))),
