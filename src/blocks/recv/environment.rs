@@ -33,13 +33,16 @@ pub(crate) struct Host<'a> {
     open: Option<Open<'a>>,
     /// The answer to a request for a temporary buffer.
     temp_ok: bool,
-    pool: Pool,
+    /// Free buffers at the beginning and after a reset, and now.
+    pool: u64,
+    free: u64,
     receiver: Receiver<'a>,
     credits: Delays<'a>,
     high: u64,
     /// Number of buffers in the ring in the next cycle.
     ring_level: u64,
-    progress: u64,
+    /// Number of handshakes so far.
+    pub(crate) progress: u64,
 }
 
 /// Which packets have reached the block.
@@ -54,19 +57,14 @@ pub(crate) struct ArrivalProgress {
 /// Reads kept packets one after the other.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver<'a> {
-    kept: u64,
+    /// Number of kept packets that are not read yet.
+    pub(super) kept: u64,
     waits: Delays<'a>,
 }
 
 impl<'a> Receiver<'a> {
     pub(super) fn new(reads: &'a [Uint<12>]) -> Self {
         Self { kept: 0, waits: Delays::new(reads) }
-    }
-
-    /// Number of kept packets that are not read yet.
-    #[inline]
-    pub(super) fn kept(&self) -> u64 {
-        self.kept
     }
 
     /// Advances one cycle. Returns whether a buffer becomes free.
@@ -76,19 +74,6 @@ impl<'a> Receiver<'a> {
         self.kept = self.kept + u64::from(keeps) - u64::from(returns);
         returns
     }
-
-    /// A reset of the block frees all buffers.
-    #[inline]
-    pub(super) fn forget(&mut self) {
-        self.kept = 0;
-    }
-}
-
-/// The pool of free buffers.
-#[derive(Debug, Clone)]
-struct Pool {
-    at_first: u64,
-    free: u64,
 }
 
 /// A packet on offer.
@@ -112,17 +97,18 @@ impl Offer {
 #[derive(Debug, Clone)]
 pub(crate) struct Sender<'a> {
     messages: &'a [Message],
-    /// The current message.
-    at: usize,
+    /// The message of the next packet.
+    pub(crate) at: usize,
     /// The current entry of its data; `None` for its CP.
     entry: Option<usize>,
     /// Packets of the entry that were accepted.
     inside: u64,
     /// Cycles before the packet is offered.
     gap: u64,
+    /// Number of accepted packets.
     taken: u64,
     /// The packet that is on offer or comes next.
-    packet: Option<Offer>,
+    pub(crate) packet: Option<Offer>,
 }
 
 impl<'a> Sender<'a> {
@@ -142,12 +128,6 @@ impl<'a> Sender<'a> {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.at == self.messages.len()
-    }
-
-    /// The packet that is on offer or comes next.
-    #[inline]
-    pub(crate) fn packet(&self) -> Option<Offer> {
-        self.packet
     }
 
     /// The next packet, from the lists of the traffic.
@@ -188,18 +168,6 @@ impl<'a> Sender<'a> {
         self.gap = self.gap.saturating_sub(1);
     }
 
-    /// The index of the message of the next packet.
-    #[inline]
-    pub(crate) fn number(&self) -> usize {
-        self.at
-    }
-
-    /// Number of accepted packets.
-    #[inline]
-    pub(crate) fn taken(&self) -> u64 {
-        self.taken
-    }
-
     /// The message and its index, if the next packet is a CP.
     #[inline]
     pub(crate) fn begins(&self) -> Option<(usize, &'a Message)> {
@@ -223,7 +191,7 @@ impl<'a> Sender<'a> {
     #[inline]
     pub(crate) fn arrived(&self, on_offer: bool) -> ArrivalProgress {
         let is_last = |packet: Offer| packet.is_dp() && packet.last;
-        let last_waits = on_offer && self.packet().is_some_and(is_last);
+        let last_waits = on_offer && self.packet.is_some_and(is_last);
         ArrivalProgress { message: self.at, last_waits }
     }
 
@@ -304,7 +272,8 @@ impl<'a> Host<'a> {
         Self {
             open: None,
             temp_ok: false,
-            pool: Pool { at_first: pool, free: pool },
+            pool,
+            free: pool,
             receiver: Receiver::new(&traffic.reads),
             credits: Delays::new(&traffic.credit_stalls),
             high,
@@ -316,13 +285,7 @@ impl<'a> Host<'a> {
     /// Whether it waits for nothing from the block.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.open.is_none() && self.receiver.kept() == 0
-    }
-
-    /// Number of handshakes so far.
-    #[inline]
-    pub(crate) fn progress(&self) -> u64 {
-        self.progress
+        self.open.is_none() && self.receiver.kept == 0
     }
 
     /// Whether a posted receive is open.
@@ -376,8 +339,8 @@ impl<'a> Host<'a> {
     /// Handles a reset of the block.
     pub(crate) fn forget(&mut self) {
         self.open = None;
-        self.pool.free = self.pool.at_first;
-        self.receiver.forget();
+        self.free = self.pool;
+        self.receiver.kept = 0;
         self.ring_level = self.high;
     }
 
@@ -391,7 +354,7 @@ impl<'a> Host<'a> {
             _ => Bits1::new(flag),
         };
         inputs.posted_done = Bits1::from(self.finishes(arrived));
-        inputs.pool_free = Bits8::new(self.pool.free);
+        inputs.pool_free = Bits8::new(self.free);
         inputs.credit_ready = Bits1::from(self.credits.is_over());
         inputs.temp_alloc_ok = Bits1::from(self.temp_ok);
     }
@@ -417,8 +380,8 @@ impl<'a> Host<'a> {
         let returned = u64::from(self.receiver.clock(outputs.keep_valid.is_high()));
         let released = outputs.release_valid.get();
         // A faulty block may take more than there is.
-        let free = self.pool.free + released + returned;
-        self.pool.free = free.saturating_sub(outputs.alloc_count.get());
+        let free = self.free + released + returned;
+        self.free = free.saturating_sub(outputs.alloc_count.get());
         self.ring_level =
             (outputs.ring_level.get() + outputs.alloc_count.get()).saturating_sub(u64::from(taken));
         self.progress += progress + returned;
@@ -433,8 +396,8 @@ impl<'a> Host<'a> {
             };
             format!("messages[{}]: {what}", open.number)
         });
-        let kept = self.receiver.kept();
-        let buffers = format!("{} buffers free, {kept} kept", self.pool.free);
+        let kept = self.receiver.kept;
+        let buffers = format!("{} buffers free, {kept} kept", self.free);
         open.into_iter().chain(next).chain([buffers]).collect()
     }
 }
@@ -443,7 +406,7 @@ impl Environment<'_> {
     /// The packet on offer in this cycle.
     #[inline]
     fn offer(&self) -> Option<Offer> {
-        let packet = self.sender.packet().filter(|_| self.sender.is_due())?;
+        let packet = self.sender.packet.filter(|_| self.sender.is_due())?;
         // The block would take a lone DP for one of the posted message before it.
         let waits =
             self.sender.begins().is_some() && packet.kind == DP && self.host.awaits_posted_data();
@@ -457,7 +420,7 @@ impl Environment<'_> {
 
     /// Describes what is in progress.
     pub(super) fn in_flight(&self) -> Vec<String> {
-        let next = self.sender.packet().map(|packet| {
+        let next = self.sender.packet.map(|packet| {
             let entry = self.sender.entry.map_or(String::new(), |entry| format!(".data[{entry}]"));
             let (kind, at) = (kind_name(packet.kind), self.sender.at);
             format!("next packet: {kind} {:#04x}, from messages[{at}]{entry}", packet.id)
@@ -480,29 +443,12 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        // Exhaustive, so that a changed port list of the RTL does not compile.
-        let Inputs {
-            rst,
-            pkt_valid,
-            pkt_kind,
-            pkt_id,
-            pkt_len,
-            pkt_msg_len,
-            pkt_last,
-            match_rsp: _,
-            match_found: _,
-            posted_done: _,
-            pool_free: _,
-            credit_ready: _,
-            temp_alloc_ok: _,
-            padding: _,
-        } = inputs;
         let [packet, msg_len] = self.noise.words();
         let [packet, msg_len] = [u64::from(packet), u64::from(msg_len)];
-        *rst = Bits1::from(self.reset.asserted());
+        inputs.rst = Bits1::from(self.reset.asserted());
 
         let offer = self.offer();
-        *pkt_valid = Bits1::from(offer.is_some());
+        inputs.pkt_valid = Bits1::from(offer.is_some());
         let Offer { kind, id, len, msg_len, last } = offer.unwrap_or(Offer {
             kind: packet,
             id: packet >> 3,
@@ -510,11 +456,11 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             msg_len,
             last: packet >> 27 & 1 == 1,
         });
-        *pkt_kind = Bits3::new(kind);
-        *pkt_id = Bits8::new(id);
-        *pkt_len = Bits16::new(len);
-        *pkt_msg_len = Bits32::new(msg_len);
-        *pkt_last = Bits1::from(last);
+        inputs.pkt_kind = Bits3::new(kind);
+        inputs.pkt_id = Bits8::new(id);
+        inputs.pkt_len = Bits16::new(len);
+        inputs.pkt_msg_len = Bits32::new(msg_len);
+        inputs.pkt_last = Bits1::from(last);
         self.host.drive(self.arrived(), packet >> 28, inputs);
     }
 
@@ -549,7 +495,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
 
     #[inline]
     fn handshakes(&self) -> u64 {
-        self.host.progress()
+        self.host.progress
     }
 
     #[inline]
@@ -558,7 +504,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
     }
 
     fn packets(&self) -> u64 {
-        self.sender.taken()
+        self.sender.taken
     }
 }
 

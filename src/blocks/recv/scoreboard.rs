@@ -105,9 +105,6 @@ struct Counts {
     controls: u64,
     errors: u64,
     credits: u64,
-    most_credits: u64,
-    refused: u64,
-    empty: u64,
 }
 
 /// The scoreboard of one case.
@@ -168,8 +165,14 @@ impl MessageState {
     }
 }
 
-fn packet(id: Option<u64>) -> String {
-    id.map_or("no packet".to_owned(), |id| format!("packet {id:#04x}"))
+fn packet(id: u64) -> String {
+    format!("packet {id:#04x}")
+}
+
+#[cold]
+fn differs(check: &str, what: &str, seen: Option<String>, due: Option<String>) -> Violation {
+    let words = |one: Option<String>| one.unwrap_or_else(|| "nothing".to_owned());
+    Violation::new(check, format_args!("{what}: {}, expected {}", words(seen), words(due)))
 }
 
 impl Scoreboard<'_> {
@@ -185,7 +188,7 @@ impl Scoreboard<'_> {
             in_reset(IN_RESET, outputs, &Outputs::default())?;
             self.message_state = MessageState::Over(BETWEEN);
             (self.in_hand, self.owed, self.waited) = (0, 0, 0);
-            self.receiver.forget();
+            self.receiver.kept = 0;
             self.after_reset = true;
             return Ok(true);
         }
@@ -198,22 +201,10 @@ impl Scoreboard<'_> {
         Ok(false)
     }
 
+    /// The payloads of channels, with their valids. Ids and lengths of copies are two.
     #[inline]
-    fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
-        let loud = |valid: Bits1, value: u64| !valid.is_high() & (value != 0);
-        let any = loud(outputs.match_req, outputs.match_id.get())
-            | loud(outputs.alloc_valid, outputs.alloc_count.get())
-            | loud(outputs.credit_valid, outputs.credit_count.get())
-            | loud(outputs.copy_valid, outputs.copy_id.get() | outputs.copy_len.get())
-            | loud(outputs.keep_valid, outputs.keep_id.get())
-            | loud(outputs.release_valid, outputs.release_id.get())
-            | loud(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
-        if any { Err(Self::loud(outputs)) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn loud(outputs: &Outputs) -> Violation {
-        let pins = [
+    fn payloads(outputs: &Outputs) -> [(&'static str, Bits1, u64); 8] {
+        [
             ("match_id", outputs.match_req, outputs.match_id.get()),
             ("alloc_count", outputs.alloc_valid, outputs.alloc_count.get()),
             ("credit_count", outputs.credit_valid, outputs.credit_count.get()),
@@ -222,18 +213,27 @@ impl Scoreboard<'_> {
             ("keep_id", outputs.keep_valid, outputs.keep_id.get()),
             ("release_id", outputs.release_valid, outputs.release_id.get()),
             ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
-        ];
-        let loud = pins.into_iter().filter(|(_, valid, value)| !valid.is_high() && *value != 0);
+        ]
+    }
+
+    #[inline]
+    fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
+        let is_loud = |valid: Bits1, value: u64| !valid.is_high() & (value != 0);
+        let payloads = Self::payloads(outputs);
+        if !payloads.iter().fold(false, |any, (_, valid, value)| any | is_loud(*valid, *value)) {
+            return Ok(());
+        }
+        let loud = payloads.into_iter().filter(|(_, valid, value)| is_loud(*valid, *value));
         let named: Vec<String> =
             loud.map(|(name, _, value)| format!("{name} is {value}")).collect();
-        Violation::new(IDLE, format_args!("{} while its valid is 0", named.join(", ")))
+        Err(Violation::new(IDLE, format_args!("{} while its valid is 0", named.join(", "))))
     }
 
     /// Checks the number of all buffers at the beginning of the cycle.
     #[inline]
     fn observe_buffers(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
-        let kept = self.receiver.kept();
+        let kept = self.receiver.kept;
         let all = (ring + free + kept) as i64 + self.in_hand;
         if all != self.total as i64 {
             let message = format!(
@@ -289,7 +289,6 @@ impl Scoreboard<'_> {
             let message = format!("credit of {count} on offer, expected {}", self.owed);
             return Err(Violation::new(CREDIT, message));
         }
-        self.counts.most_credits = self.counts.most_credits.max(count);
         if valid && inputs.credit_ready.is_high() {
             self.counts.credits += count;
             self.owed = 0;
@@ -311,10 +310,7 @@ impl Scoreboard<'_> {
         let is_low = if taken { left < self.low } else { level == 0 };
         let places = self.high.saturating_sub(left);
         let possible = if is_low { places.min(free) } else { 0 };
-        let refused = self.owed + possible > MOST_CREDITS;
-        let expected = if refused { 0 } else { possible };
-        self.counts.refused += u64::from(refused);
-        self.counts.empty += u64::from(level == 0);
+        let expected = if self.owed + possible > MOST_CREDITS { 0 } else { possible };
         if outputs.alloc_valid.is_high() != (expected > 0) {
             let message = format!(
                 "{left} buffers left in the ring, {free} free, credit of {} on offer: alloc_valid is \
@@ -396,15 +392,13 @@ impl Scoreboard<'_> {
             self.take(inputs, &mut due);
         }
         match before {
-            MessageState::Requested(cp)
-                if inputs.match_rsp.is_high() && inputs.match_found.is_high() =>
-            {
-                due.copy = Some((cp.id, cp.len));
-                due.release = Some(cp.id);
-                self.message_state = MessageState::Posted;
-            }
             MessageState::Requested(cp) if inputs.match_rsp.is_high() => {
-                self.message_state = MessageState::Chosen(cp)
+                self.message_state = if inputs.match_found.is_high() {
+                    (due.copy, due.release) = (Some((cp.id, cp.len)), Some(cp.id));
+                    MessageState::Posted
+                } else {
+                    MessageState::Chosen(cp)
+                };
             }
             MessageState::Chosen(cp) => self.choose(cp, inputs, &mut due),
             MessageState::Posted if inputs.posted_done.is_high() => {
@@ -433,44 +427,33 @@ impl Scoreboard<'_> {
             | differs(outputs.keep_valid, outputs.keep_id.get(), keep)
             | differs(outputs.release_valid, outputs.release_id.get(), release)
             | (outputs.protocol_error.get() ^ u64::from(error));
-        if any == 0 { Ok(()) } else { Self::wrong_fates(outputs, due) }
+        if any == 0 { Ok(()) } else { Err(Self::wrong_fate(outputs, due)) }
     }
 
     #[cold]
-    fn wrong_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
-        let seen = |valid: Bits1, id| valid.is_high().then_some(id);
-        let temporary = seen(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
-        if temporary != due.temporary {
-            let bytes = |len: Option<u64>| len.map_or("none".to_owned(), |len| len.to_string());
-            let message =
-                format!("bytes asked for: {}, expected {}", bytes(temporary), bytes(due.temporary));
-            return Err(Violation::new(TEMPORARY, message));
+    fn wrong_fate(outputs: &Outputs, due: &ExpectedActions) -> Violation {
+        let bytes = |len: u64| format!("{len} bytes");
+        let copy = |(id, len): (u64, u64)| format!("packet {id:#04x}, {len} bytes");
+        let error = || "an error".to_owned();
+        let seen = |pin: Bits1, words: String| pin.is_high().then_some(words);
+        let (copy_id, copy_len) = (outputs.copy_id.get(), outputs.copy_len.get());
+        let temporary = seen(outputs.temp_alloc_valid, bytes(outputs.temp_alloc_len.get()));
+        let copied = seen(outputs.copy_valid, copy((copy_id, copy_len)));
+        let kept = seen(outputs.keep_valid, packet(outputs.keep_id.get()));
+        let released = seen(outputs.release_valid, packet(outputs.release_id.get()));
+        let fates = [
+            (TEMPORARY, "requested", temporary, due.temporary.map(bytes)),
+            (COPIED, "copied", copied, due.copy.map(copy)),
+            (KEPT, "kept", kept, due.keep.map(packet)),
+            (RELEASED, "released", released, due.release.map(packet)),
+        ];
+        match fates.into_iter().find(|(.., seen, due)| seen != due) {
+            Some((check, what, seen, due)) => differs(check, what, seen, due),
+            None => {
+                let seen = seen(outputs.protocol_error, error());
+                differs(ERROR, "reported", seen, due.error.then(error))
+            }
         }
-        let copy =
-            outputs.copy_valid.is_high().then(|| (outputs.copy_id.get(), outputs.copy_len.get()));
-        if copy != due.copy {
-            let words = |copy: Option<(u64, u64)>| match copy {
-                Some((id, len)) => format!("packet {id:#04x}, {len} bytes"),
-                None => "no packet".to_owned(),
-            };
-            let message = format!("copied: {}, expected {}", words(copy), words(due.copy));
-            return Err(Violation::new(COPIED, message));
-        }
-        let keep = seen(outputs.keep_valid, outputs.keep_id.get());
-        if keep != due.keep {
-            let message = format!("kept: {}, expected {}", packet(keep), packet(due.keep));
-            return Err(Violation::new(KEPT, message));
-        }
-        let release = seen(outputs.release_valid, outputs.release_id.get());
-        if release != due.release {
-            let (seen, expected) = (packet(release), packet(due.release));
-            return Err(Violation::new(RELEASED, format!("released: {seen}, expected {expected}")));
-        }
-        if outputs.protocol_error.is_high() != due.error {
-            let message = format!("protocol_error is {}", outputs.protocol_error.get());
-            return Err(Violation::new(ERROR, message));
-        }
-        Ok(())
     }
 
     /// Checks whether a packet may be accepted and whether it waits too long.
@@ -503,8 +486,7 @@ impl Scoreboard<'_> {
         };
         let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
         if seen != requested {
-            let message = format!("asked for: {}, expected {}", packet(seen), packet(requested));
-            return Err(Violation::new(REQUESTED, message));
+            return Err(differs(REQUESTED, "asked for", seen.map(packet), requested.map(packet)));
         }
         Ok(())
     }
@@ -583,9 +565,6 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
             Counter::sum("control packets", |board| board.counts.controls),
             Counter::sum("protocol errors", |board| board.counts.errors),
             Counter::sum("credits taken", |board| board.counts.credits),
-            Counter::max("largest credit on offer", |board| board.counts.most_credits),
-            Counter::sum("refills refused for the credit", |board| board.counts.refused),
-            Counter::sum("cycles the ring was empty", |board| board.counts.empty),
         ]
     }
 }

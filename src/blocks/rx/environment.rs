@@ -99,7 +99,7 @@ impl<'a> Source<'a> {
     /// packet.
     #[inline]
     fn message(&self, clear: bool) -> Option<Descriptor> {
-        let packet = self.messages.packet().filter(|_| self.messages.is_due())?;
+        let packet = self.messages.packet.filter(|_| self.messages.is_due())?;
         // recv would take a lone DP for one of the posted message before it.
         let waits = self.messages.begins().is_some() && packet.is_dp() && !clear;
         let (kind, handle) = (packet.kind as u8, packet.id as u8);
@@ -199,7 +199,7 @@ impl<'a> Fetcher<'a> {
     #[inline]
     fn lengths(&self) -> Option<recv::Offer> {
         let is_message = matches!(self.head(), Some(Descriptor::Message(_)));
-        self.expected.packet().filter(|_| is_message && self.is_there())
+        self.expected.packet.filter(|_| is_message && self.is_there())
     }
 
     /// Begins to fetch for a new head.
@@ -414,8 +414,8 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             }
         }
         self.source.clock(outputs.a_tlp_ready.is_high());
-        let clear = self.source.messages.number() == self.fetcher.expected.number()
-            && !self.host.awaits_posted_data();
+        let clear =
+            self.source.messages.at == self.fetcher.expected.at && !self.host.awaits_posted_data();
         self.source.choose(clear, &mut self.noise);
 
         let idle = self.fetcher.fifo.is_empty()
@@ -444,7 +444,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             + self.link.progress()
             + self.software.handshakes()
             + self.modules.handshakes()
-            + self.host.progress()
+            + self.host.progress
     }
 
     #[inline]

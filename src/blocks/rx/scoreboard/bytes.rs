@@ -259,7 +259,7 @@ impl<'a> Received<'a> {
 
     /// Handles a packet that A accepts.
     pub fn send(&mut self) {
-        if let Some(packet) = self.sender.packet()
+        if let Some(packet) = self.sender.packet
             && self.sender.carries_data()
         {
             self.due.push_back((packet.id, packet.len));
