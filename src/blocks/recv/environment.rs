@@ -134,25 +134,18 @@ impl<'a> Sender<'a> {
     fn next_packet(&self) -> Option<Offer> {
         let message = self.messages.get(self.at)?;
         let msg_len = message.msg_len.get();
-        Some(match self.entry {
-            None => Offer {
-                kind: message.kind.get(),
-                id: message.id.get(),
-                len: message.len.get(),
-                msg_len,
-                last: message.data.is_empty(),
-            },
-            Some(entry) => {
-                let data = &message.data[entry];
-                let is_last = entry + 1 == message.data.len() && self.inside + 1 == data.count();
-                Offer {
-                    kind: data.stray.map_or(DP, |stray| stray.kind.get()),
-                    id: data.id.get().wrapping_add(self.inside) & 0xff,
-                    len: data.len.get(),
-                    msg_len,
-                    last: data.stray.map_or(is_last, |stray| stray.last.get() == 1),
-                }
-            }
+        let Some(entry) = self.entry else {
+            let (kind, id, len) = (message.kind.get(), message.id.get(), message.len.get());
+            return Some(Offer { kind, id, len, msg_len, last: message.data.is_empty() });
+        };
+        let data = &message.data[entry];
+        let is_last = entry + 1 == message.data.len() && self.inside + 1 == data.count();
+        Some(Offer {
+            kind: data.stray.map_or(DP, |stray| stray.kind.get()),
+            id: data.id.get().wrapping_add(self.inside) & 0xff,
+            len: data.len.get(),
+            msg_len,
+            last: data.stray.map_or(is_last, |stray| stray.last.get() == 1),
         })
     }
 
@@ -179,10 +172,9 @@ impl<'a> Sender<'a> {
     /// their DPs.
     #[inline]
     pub(crate) fn carries_data(&self) -> bool {
-        let has_data = |kind: u64| kind == EAGER || kind == RNDV_DATA;
         let message = self.messages.get(self.at);
         message.is_some_and(|message| match self.entry {
-            None => has_data(message.kind.get()),
+            None => matches!(message.kind.get(), EAGER | RNDV_DATA),
             Some(entry) => message.data[entry].stray.is_none(),
         })
     }
@@ -325,9 +317,7 @@ impl<'a> Host<'a> {
             }
             Phase::Requested(0) => None,
             Phase::Requested(wait) => Some(Phase::Requested(wait - 1)),
-            Phase::Receiving(wait) if !self.may_finish(&open, arrived) => {
-                Some(Phase::Receiving(wait))
-            }
+            Phase::Receiving(_) if !self.may_finish(&open, arrived) => Some(open.phase),
             Phase::Receiving(0) => None,
             Phase::Receiving(wait) => Some(Phase::Receiving(wait - 1)),
         };
@@ -413,11 +403,6 @@ impl Environment<'_> {
         (!waits).then_some(packet)
     }
 
-    #[inline]
-    fn arrived(&self) -> ArrivalProgress {
-        self.sender.arrived(self.sender.is_due())
-    }
-
     /// Describes what is in progress.
     pub(super) fn in_flight(&self) -> Vec<String> {
         let next = self.sender.packet.map(|packet| {
@@ -461,7 +446,8 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         inputs.pkt_len = Bits16::new(len);
         inputs.pkt_msg_len = Bits32::new(msg_len);
         inputs.pkt_last = Bits1::from(last);
-        self.host.drive(self.arrived(), packet >> 28, inputs);
+        let arrived = self.sender.arrived(self.sender.is_due());
+        self.host.drive(arrived, packet >> 28, inputs);
     }
 
     #[inline]
@@ -478,7 +464,8 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         if let Some((_, Message { reset: Some(reset), .. })) = begins {
             self.reset.start(*reset);
         }
-        self.host.clock(self.arrived(), begins, inputs, outputs);
+        let arrived = self.sender.arrived(self.sender.is_due());
+        self.host.clock(arrived, begins, inputs, outputs);
         match taken {
             true => self.sender.advance(),
             false => self.sender.wait(),

@@ -5,6 +5,8 @@
 //! message determines which packets may be accepted and what must happen in the same cycle. It
 //! checks both models.
 
+mod messages;
+
 use super::environment::Receiver;
 use super::kind_name;
 use super::parameters::{self, HIGH, KEEP, LOW, is_repaired};
@@ -12,6 +14,9 @@ use super::rtl::{Bits1, Inputs, Outputs};
 use super::rules::State;
 use super::stimulus::{DP, EAGER, RNDV_DATA, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
+use messages::{
+    AWAIT_UNEXP_DP, BETWEEN, Cp, DETERMINE_CP_TYPE, MessageState, PROC_UNEXP_DP, RECV_POSTED_DATA,
+};
 
 cosim_core::check_names! {
     CHECKS;
@@ -61,30 +66,6 @@ const MOST_WAITED: u64 = 2;
 /// Maximum number of credits on offer.
 const MOST_CREDITS: u64 = 255;
 
-/// A CP that was accepted and is not processed yet.
-#[derive(Debug, Clone, Copy)]
-struct Cp {
-    id: u64,
-    len: u64,
-    msg_len: u64,
-    last: bool,
-}
-
-/// The state of the latest message.
-#[derive(Debug, Clone, Copy)]
-enum MessageState {
-    /// It is over; the block may be in one of these states.
-    Over(u8),
-    /// The block asks whether it is posted.
-    Requested(Cp),
-    /// It is not posted; the block chooses whether to copy.
-    Chosen(Cp),
-    /// Its DPs are copied or kept.
-    Unexpected { copies: bool },
-    /// Its DPs are received by a posted receive.
-    Posted,
-}
-
 /// What must happen to packets in one cycle.
 #[derive(Debug, Clone, Copy, Default)]
 struct ExpectedActions {
@@ -130,43 +111,18 @@ pub struct Scoreboard<'a> {
     counts: Counts,
 }
 
-const AWAIT_CP: u8 = 1 << State::AwaitCp as u8;
-const DETERMINE_CP_TYPE: u8 = 1 << State::DetermineCpType as u8;
-const CHECK_POSTED: u8 = 1 << State::CheckPosted as u8;
-const PROC_UNEXP_CP: u8 = 1 << State::ProcUnexpCp as u8;
-const AWAIT_UNEXP_DP: u8 = 1 << State::AwaitUnexpDp as u8;
-const PROC_UNEXP_DP: u8 = 1 << State::ProcUnexpDp as u8;
-const RECV_POSTED_DATA: u8 = 1 << State::RecvPostedData as u8;
-
-/// The states in which the next message can begin.
-const BETWEEN: u8 = AWAIT_CP | DETERMINE_CP_TYPE;
-
-impl MessageState {
-    /// The set of states that fit.
-    #[inline]
-    fn states(self) -> u8 {
-        match self {
-            Self::Over(states) => states,
-            Self::Requested(_) => CHECK_POSTED,
-            Self::Chosen(_) => PROC_UNEXP_CP,
-            Self::Unexpected { .. } => AWAIT_UNEXP_DP | PROC_UNEXP_DP,
-            Self::Posted => RECV_POSTED_DATA,
-        }
-    }
-
-    /// Whether a packet of this kind can be accepted.
-    #[inline]
-    fn can_take(self, kind: u64) -> bool {
-        match self {
-            Self::Over(_) | Self::Unexpected { .. } => true,
-            Self::Requested(_) | Self::Chosen(_) => false,
-            Self::Posted => kind == DP,
-        }
-    }
-}
-
 fn packet(id: u64) -> String {
     format!("packet {id:#04x}")
+}
+
+/// Violates a check unless it holds.
+#[inline]
+pub(crate) fn require(
+    holds: bool,
+    check: &str,
+    message: impl FnOnce() -> String,
+) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
 }
 
 #[cold]
@@ -193,18 +149,16 @@ impl Scoreboard<'_> {
             return Ok(true);
         }
         let level = outputs.ring_level.get();
-        if self.after_reset && level != self.high {
-            let message = format!("the ring holds {level} buffers, expected {}", self.high);
-            return Err(Violation::new(FULL, message));
-        }
+        require(!self.after_reset || level == self.high, FULL, || {
+            format!("the ring holds {level} buffers, expected {}", self.high)
+        })?;
         self.after_reset = false;
         Ok(false)
     }
 
-    /// The payloads of channels, with their valids. Ids and lengths of copies are two.
     #[inline]
-    fn payloads(outputs: &Outputs) -> [(&'static str, Bits1, u64); 8] {
-        [
+    fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
+        let payloads = [
             ("match_id", outputs.match_req, outputs.match_id.get()),
             ("alloc_count", outputs.alloc_valid, outputs.alloc_count.get()),
             ("credit_count", outputs.credit_valid, outputs.credit_count.get()),
@@ -213,20 +167,13 @@ impl Scoreboard<'_> {
             ("keep_id", outputs.keep_valid, outputs.keep_id.get()),
             ("release_id", outputs.release_valid, outputs.release_id.get()),
             ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
-        ]
-    }
-
-    #[inline]
-    fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
-        let is_loud = |valid: Bits1, value: u64| !valid.is_high() & (value != 0);
-        let payloads = Self::payloads(outputs);
-        if !payloads.iter().fold(false, |any, (_, valid, value)| any | is_loud(*valid, *value)) {
-            return Ok(());
-        }
-        let loud = payloads.into_iter().filter(|(_, valid, value)| is_loud(*valid, *value));
-        let named: Vec<String> =
-            loud.map(|(name, _, value)| format!("{name} is {value}")).collect();
-        Err(Violation::new(IDLE, format_args!("{} while its valid is 0", named.join(", "))))
+        ];
+        let is_loud = |(_, valid, value): &(&str, Bits1, u64)| !valid.is_high() & (*value != 0);
+        let is_any_loud = payloads.iter().fold(false, |any, payload| any | is_loud(payload));
+        require(!is_any_loud, IDLE, || {
+            let loud = payloads.iter().filter(|payload| is_loud(payload)).map(|(name, ..)| *name);
+            format!("{} not 0 while valid is 0", loud.collect::<Vec<_>>().join(", "))
+        })
     }
 
     /// Checks the number of all buffers at the beginning of the cycle.
@@ -235,27 +182,24 @@ impl Scoreboard<'_> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
         let kept = self.receiver.kept;
         let all = (ring + free + kept) as i64 + self.in_hand;
-        if all != self.total as i64 {
-            let message = format!(
+        require(all == self.total as i64, CONSERVED, || {
+            format!(
                 "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
                  expected {}",
                 self.in_hand, self.total
-            );
-            return Err(Violation::new(CONSERVED, message));
-        }
-        Ok(())
+            )
+        })
     }
 
     #[inline]
     fn observe_state(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let state = outputs.state.get();
         let fits = self.message_state.states();
-        if fits >> state & 1 == 0 {
+        require(fits >> state & 1 == 1, STATE, || {
             let named = State::ALL.into_iter().filter(|state| fits >> *state as u8 & 1 == 1);
             let names: Vec<&str> = named.map(State::name).collect();
-            let message = format!("state {state}, expected {}", names.join(" or "));
-            return Err(Violation::new(STATE, message));
-        }
+            format!("state {state}, expected {}", names.join(" or "))
+        })?;
         // Once the block has detected the end of a message, it must be between messages.
         if let MessageState::Over(states) = &mut self.message_state
             && BETWEEN >> state & 1 == 1
@@ -275,20 +219,17 @@ impl Scoreboard<'_> {
         };
         let expected = u64::from(can_take && outputs.ring_level.get() > 0);
         let (ready, state) = (outputs.pkt_ready.get(), outputs.state.get());
-        if ready != expected {
-            let message = format!("pkt_ready is {ready} in state {state}, expected {expected}");
-            return Err(Violation::new(READY, message));
-        }
-        Ok(())
+        require(ready == expected, READY, || {
+            format!("pkt_ready is {ready} in state {state}, expected {expected}")
+        })
     }
 
     #[inline]
     fn observe_credit(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, count) = (outputs.credit_valid.is_high(), outputs.credit_count.get());
-        if valid != (self.owed > 0) || count != self.owed {
-            let message = format!("credit of {count} on offer, expected {}", self.owed);
-            return Err(Violation::new(CREDIT, message));
-        }
+        require(valid == (self.owed > 0) && count == self.owed, CREDIT, || {
+            format!("credit of {count} on offer, expected {}", self.owed)
+        })?;
         if valid && inputs.credit_ready.is_high() {
             self.counts.credits += count;
             self.owed = 0;
@@ -311,19 +252,14 @@ impl Scoreboard<'_> {
         let places = self.high.saturating_sub(left);
         let possible = if is_low { places.min(free) } else { 0 };
         let expected = if self.owed + possible > MOST_CREDITS { 0 } else { possible };
-        if outputs.alloc_valid.is_high() != (expected > 0) {
-            let message = format!(
-                "{left} buffers left in the ring, {free} free, credit of {} on offer: alloc_valid is \
-                 {}",
-                self.owed,
-                outputs.alloc_valid.get()
-            );
-            return Err(Violation::new(REFILLED, message));
-        }
-        if count != expected {
-            let message = format!("{count} buffers go into the ring, expected {expected}");
-            return Err(Violation::new(AS_MANY, message));
-        }
+        let refills = outputs.alloc_valid.is_high();
+        require(refills == (expected > 0), REFILLED, || {
+            let owed = self.owed;
+            format!("{left} buffers left in the ring, {free} free, credit of {owed}: {refills}")
+        })?;
+        require(count == expected, AS_MANY, || {
+            format!("{count} buffers go into the ring, expected {expected}")
+        })?;
         Ok(count)
     }
 
@@ -463,18 +399,12 @@ impl Scoreboard<'_> {
         let (valid, ready) = (inputs.pkt_valid.is_high(), outputs.pkt_ready.is_high());
         let can = level > 0 && self.message_state.can_take(kind);
         let taken = valid && ready;
-        if ready && level == 0 {
-            return Err(Violation::new(TAKEN, "pkt_ready while the ring is empty"));
-        }
-        if taken && !can {
-            let message = format!("{} is taken, {:?}", kind_name(kind), self.message_state);
-            return Err(Violation::new(TAKEN, message));
-        }
-        self.waited = if valid && can && !taken { self.waited + 1 } else { 0 };
-        if self.waited > MOST_WAITED {
-            let message = format!("{} waits, {:?}", kind_name(kind), self.message_state);
-            return Err(Violation::new(PROMPT, message));
-        }
+        let message = |what| format!("{} {what}, {:?}", kind_name(kind), self.message_state);
+        require(!ready || level > 0, TAKEN, || "pkt_ready while the ring is empty".to_owned())?;
+        require(!taken || can, TAKEN, || message("is taken"))?;
+        let waited = if valid && can && !taken { self.waited + 1 } else { 0 };
+        require(waited <= MOST_WAITED, PROMPT, || message("waits"))?;
+        self.waited = waited;
         Ok(())
     }
 
@@ -485,10 +415,10 @@ impl Scoreboard<'_> {
             _ => None,
         };
         let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
-        if seen != requested {
-            return Err(differs(REQUESTED, "asked for", seen.map(packet), requested.map(packet)));
+        if seen == requested {
+            return Ok(());
         }
-        Ok(())
+        Err(differs(REQUESTED, "asked for", seen.map(packet), requested.map(packet)))
     }
 }
 
@@ -543,17 +473,12 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let fail = |message: String| Err(Violation::new(COMPLETE, message));
-        if let Some(packets) = self.packets.filter(|packets| *packets != self.taken) {
-            return fail(format!("{} packets were taken, expected {packets}", self.taken));
-        }
-        if self.owed > 0 {
-            return fail(format!("a credit of {} was not taken", self.owed));
-        }
-        match self.message_state {
-            MessageState::Over(_) => Ok(()),
-            message_state => fail(format!("the last message is not over: {message_state:?}")),
-        }
+        let Self { taken, owed, message_state, .. } = *self;
+        let packets = self.packets.unwrap_or(taken);
+        let is_over = matches!(message_state, MessageState::Over(_));
+        require(taken == packets && owed == 0 && is_over, COMPLETE, || {
+            format!("{taken} of {packets} packets taken, credit of {owed}, {message_state:?}")
+        })
     }
 
     fn counters() -> Vec<Counter<Self>> {

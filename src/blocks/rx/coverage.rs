@@ -158,16 +158,8 @@ const fn level(number: u64) -> usize {
     }
 }
 
-/// The position of a state of recv on the axis of states that accept packets.
-#[inline]
-const fn taker(state: u64) -> Option<usize> {
-    match state {
-        1 => Some(0),
-        5 => Some(1),
-        6 => Some(2),
-        _ => None,
-    }
-}
+/// The states of recv that accept packets, by position on their axis.
+const TAKERS: [u64; 3] = [1, 5, 6];
 
 impl Coverage {
     /// Counts boundaries 1 and 4.
@@ -191,7 +183,8 @@ impl Coverage {
     fn count_head(rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
         if rules.has(PK3) {
             let kind = outputs.x_pkt_kind.get() as usize;
-            if let Some(taker) = taker(outputs.rv_state.get()) {
+            let taker = TAKERS.iter().position(|state| *state == outputs.rv_state.get());
+            if let Some(taker) = taker {
                 bins.hit(MESSAGES.bin([kind, taker]));
             }
             let numbers = [

@@ -40,13 +40,6 @@ pub struct Environment<'a> {
     progress_timeout: u64,
 }
 
-/// The kind of sender.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Request,
-    Message,
-}
-
 /// Offers the descriptors of requests and of messages, alternately if both are due.
 #[derive(Debug, Clone)]
 struct Source<'a> {
@@ -56,25 +49,18 @@ struct Source<'a> {
     /// Cycles before the next request is offered.
     gap: u64,
     messages: Sender<'a>,
-    /// The descriptor on offer.
-    offer: Option<(Class, Bits32)>,
-    last: Class,
+    /// The descriptor on offer, and whether it is that of a request.
+    offer: Option<(bool, Bits32)>,
+    /// The last descriptor was that of a request.
+    last: bool,
     taken: u64,
 }
 
 impl<'a> Source<'a> {
     fn new(requests: &'a [Request], messages: Sender<'a>) -> Self {
         let gap = requests.first().map_or(0, |request| request.packet.gap.get());
-        let last = Class::Message;
-        Self {
-            requests,
-            place: PacketCursor::default(),
-            gap,
-            messages,
-            offer: None,
-            last,
-            taken: 0,
-        }
+        let place = PacketCursor::default();
+        Self { requests, place, gap, messages, offer: None, last: false, taken: 0 }
     }
 
     #[inline]
@@ -112,39 +98,35 @@ impl<'a> Source<'a> {
         if self.offer.is_some() {
             return;
         }
-        let (class, descriptor) = match (self.request(), self.message(clear)) {
-            (None, None) => return,
-            (Some(request), None) => (Class::Request, request),
-            (None, Some(message)) => (Class::Message, message),
-            (Some(_), Some(message)) if self.last == Class::Request => (Class::Message, message),
-            (Some(request), Some(_)) => (Class::Request, request),
-        };
-        let [ignored] = noise.words();
-        self.offer = Some((class, descriptor.encode(ignored)));
+        let (request, message) = (self.request(), self.message(clear));
+        let is_request = request.is_some() && (message.is_none() || !self.last);
+        if let Some(descriptor) = if is_request { request } else { message } {
+            let [ignored] = noise.words();
+            self.offer = Some((is_request, descriptor.encode(ignored)));
+        }
     }
 
     /// Advances one cycle.
     fn clock(&mut self, ready: bool) {
-        let taken = self.offer.filter(|_| ready).map(|(class, _)| class);
-        if let Some(class) = taken {
+        let taken = self.offer.filter(|_| ready).map(|(is_request, _)| is_request);
+        if let Some(is_request) = taken {
             self.offer = None;
-            self.last = class;
+            self.last = is_request;
             self.taken += 1;
         }
         match taken {
-            Some(Class::Message) => self.messages.advance(),
+            Some(false) => self.messages.advance(),
             _ => self.messages.wait(),
         }
-        match taken {
-            Some(Class::Request) => {
-                if let Some(sent) = self.requests.get(self.place.index) {
-                    self.place.step(&sent.packet);
-                }
-                let next = self.requests.get(self.place.index);
-                self.gap = next.map_or(0, |request| request.packet.gap.get());
-            }
-            _ => self.gap = self.gap.saturating_sub(1),
+        if taken != Some(true) {
+            self.gap = self.gap.saturating_sub(1);
+            return;
         }
+        if let Some(sent) = self.requests.get(self.place.index) {
+            self.place.step(&sent.packet);
+        }
+        let next = self.requests.get(self.place.index);
+        self.gap = next.map_or(0, |request| request.packet.gap.get());
     }
 
     /// Handles a reset: the rest of a partly sent message is dropped.
@@ -184,22 +166,16 @@ impl<'a> Fetcher<'a> {
         self.fifo.front().copied().map(Descriptor::decode)
     }
 
-    /// Whether context or lengths of the head are available.
-    #[inline]
-    fn is_there(&self) -> bool {
-        self.waits.is_over()
-    }
-
     #[inline]
     fn context(&self) -> Option<&Context<'a>> {
-        self.context.as_ref().filter(|_| self.is_there())
+        self.context.as_ref().filter(|_| self.waits.is_over())
     }
 
     /// The lengths of the head, if it is a message packet and they are available.
     #[inline]
     fn lengths(&self) -> Option<recv::Offer> {
         let is_message = matches!(self.head(), Some(Descriptor::Message(_)));
-        self.expected.packet.filter(|_| is_message && self.is_there())
+        self.expected.packet.filter(|_| is_message && self.waits.is_over())
     }
 
     /// Begins to fetch for a new head.

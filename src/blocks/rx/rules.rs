@@ -30,14 +30,10 @@ cosim_core::rules! {
 
 /// Why no legal stimulus hits a rule; `None` if one can.
 pub fn unreachable(rule: usize, fixes: u8) -> Option<String> {
-    const CR4: usize = Index::CR4 as usize;
-    const FI2: usize = Index::FI2 as usize;
-    const EV2: usize = Index::EV2 as usize;
-    const EV4: usize = Index::EV4 as usize;
-    let why = match rule {
-        CR4 => "only descriptors that A took come out of B",
-        FI2 => "there are no more credits than entries",
-        EV2 | EV4 if fixes & 1 << 5 == 0 => "without F5 of thread2 there is no length error",
+    let why = match RULES[rule].name {
+        "CR4" => "only descriptors that A took come out of B",
+        "FI2" => "there are no more credits than entries",
+        "EV2" | "EV4" if fixes & 1 << 5 == 0 => "without F5 of thread2 there is no length error",
         _ => return None,
     };
     Some(why.to_owned())

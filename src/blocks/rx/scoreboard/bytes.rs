@@ -2,9 +2,13 @@
 
 use super::super::rtl::{Inputs, Outputs};
 use super::super::stimulus::Request;
-
 use crate::blocks::recv::environment::Sender;
+use crate::blocks::recv::scoreboard::require;
 use crate::blocks::recv::stimulus::Message;
+use crate::blocks::thread2::layout::opcode::{
+    GEN_CQE, RDMA_WRITE_FIRST, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM, SEND_FIRST,
+    SEND_LAST_WITH_IMM, SEND_MIDDLE, SEND_ONLY_WITH_IMM,
+};
 use crate::blocks::thread2::stimulus::Packet;
 use cosim_core::harness::Violation;
 use std::collections::VecDeque;
@@ -16,14 +20,6 @@ pub const WRITE: &str = "bytes-of-a-write";
 /// The packets of recv's messages are copied or kept with their full length, in order, each once.
 pub const RECEIVE: &str = "bytes-of-a-receive";
 
-// Opcodes of thread2's specification.
-const SEND_FIRST: u64 = 0;
-const SEND_MIDDLE: u64 = 1;
-const SEND_LAST_WITH_IMM: u64 = 3;
-const SEND_ONLY_WITH_IMM: u64 = 5;
-const WRITE_FIRST: u64 = 6;
-const WRITE_ONLY_WITH_IMM: u64 = 11;
-
 fn is_send(opcode: u64) -> bool {
     opcode <= SEND_ONLY_WITH_IMM
 }
@@ -34,7 +30,7 @@ fn is_of_several(opcode: u64) -> bool {
 }
 
 fn is_write(opcode: u64) -> bool {
-    (WRITE_FIRST..=WRITE_ONLY_WITH_IMM).contains(&opcode)
+    (RDMA_WRITE_FIRST..=RDMA_WRITE_ONLY_WITH_IMM).contains(&opcode)
 }
 
 /// The memory and the packet bytes of a request.
@@ -139,18 +135,15 @@ impl<'a> PlacedBytes<'a> {
         let header = &packet.header;
         let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
         let from = header.pkt_start_addr.get();
-        current.length_error |= opcode == 26 && data[4] >> 29 == 1;
+        current.length_error |= opcode == GEN_CQE && data[4] >> 29 == 1;
         if is_send(opcode) {
             if !open.broken {
                 let left = header.pkt_length.get().saturating_sub(current.bytes);
                 let expected = piece(packet, open.placed, left);
-                if expected != Some(seen) {
-                    let message = format!(
-                        "byte {} of the message: {seen:x?}, expected {expected:x?}",
-                        open.placed
-                    );
-                    return Err(Violation::new(MESSAGE, message));
-                }
+                require(expected == Some(seen), MESSAGE, || {
+                    let byte = open.placed;
+                    format!("byte {byte} of the message: {seen:x?}, expected {expected:x?}")
+                })?;
             }
             open.placed += seen.length;
             current.bytes += seen.length;
@@ -164,10 +157,7 @@ impl<'a> PlacedBytes<'a> {
                 from,
             };
             current.writes += 1;
-            if seen != expected {
-                let message = format!("{seen:x?}, expected {expected:x?}");
-                return Err(Violation::new(WRITE, message));
-            }
+            require(seen == expected, WRITE, || format!("{seen:x?}, expected {expected:x?}"))?;
         }
         Ok(())
     }
@@ -183,13 +173,13 @@ impl<'a> PlacedBytes<'a> {
         let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
         let lost = self.loses && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         let expected = u64::from(is_write(opcode) && !lost);
-        if writes != expected {
-            let message = format!("{writes} requests for an RDMA WRITE, expected {expected}");
-            return Err(Violation::new(WRITE, message));
-        }
+        require(writes == expected, WRITE, || {
+            format!("{writes} requests for an RDMA WRITE, expected {expected}")
+        })?;
         if !is_send(opcode) {
             // Its step of the RQ ends an open message.
-            let has_immediate = matches!(opcode, 9 | 11);
+            let has_immediate =
+                matches!(opcode, RDMA_WRITE_LAST_WITH_IMM | RDMA_WRITE_ONLY_WITH_IMM);
             if has_immediate && !lost {
                 *open = Open::default();
             }
@@ -200,12 +190,10 @@ impl<'a> PlacedBytes<'a> {
         }
         let length = header.pkt_length.get();
         let short = length_error && bytes < length;
-        if bytes != length && !short && !open.broken {
-            let message = format!("{bytes} of {length} bytes of a packet were placed");
-            return Err(Violation::new(MESSAGE, message));
-        }
-        let ends = length_error || !matches!(opcode, SEND_FIRST | SEND_MIDDLE);
-        if ends {
+        require(bytes == length || short || open.broken, MESSAGE, || {
+            format!("{bytes} of {length} bytes of a packet were placed")
+        })?;
+        if length_error || !matches!(opcode, SEND_FIRST | SEND_MIDDLE) {
             *open = Open::default();
         }
         Ok(())
@@ -283,24 +271,16 @@ impl<'a> Received<'a> {
         for (id, len) in copied.into_iter().chain(kept) {
             let due = self.due.pop_front();
             let fits = due.is_some_and(|due| due.0 == id && len.is_none_or(|len| len == due.1));
-            if !fits {
-                let message =
-                    format!("packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}");
-                return Err(Violation::new(RECEIVE, message));
-            }
+            require(fits, RECEIVE, || {
+                format!("packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}")
+            })?;
             self.bytes += len.unwrap_or(0);
         }
         Ok(())
     }
 
     pub fn finish(&self) -> Result<(), Violation> {
-        match self.due.front() {
-            Some((id, _)) => {
-                let left = self.due.len();
-                let message = format!("packet {id:#04x}: {left} packets in total were not placed");
-                Err(Violation::new(RECEIVE, message))
-            }
-            None => Ok(()),
-        }
+        let (left, next) = (self.due.len(), self.due.front());
+        require(left == 0, RECEIVE, || format!("{left} packets were not placed, first {next:x?}"))
     }
 }

@@ -1,6 +1,8 @@
 //! Checks of the pins of the top-level logic in every cycle.
 
-use super::super::rtl::{Bits1, Bits12, Outputs};
+use super::super::rtl::{Bits1, Bits12, Inputs, Outputs};
+use super::STATE;
+use crate::blocks::recv::scoreboard::require;
 use cosim_core::harness::{self, Violation};
 
 /// In reset every output is 0, except for the newest acknowledged sequence number, which is 4095.
@@ -33,22 +35,26 @@ pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
         | outputs.req_ack.get()
         | outputs.req_take_wqe.get();
     let context = any(outputs.x_cxt_head.words()) | any(outputs.x_cxt_data.words());
-    let loud = |valid: Bits1, payload: u64| !valid.is_high() & (payload != 0);
-    // By channel, as in `loud_channels`.
-    let loud = [
-        loud(outputs.x_msg_valid, requested),
-        loud(outputs.x_hw_valid, reported),
-        loud(outputs.x_cxt_valid, context),
-        loud(outputs.x_pkt_valid, packet),
-        loud(outputs.req_valid, fate),
+    let payloads = [
+        ("x_msg", outputs.x_msg_valid, requested),
+        ("x_hw", outputs.x_hw_valid, reported),
+        ("x_cxt", outputs.x_cxt_valid, context),
+        ("x_pkt", outputs.x_pkt_valid, packet),
+        ("req", outputs.req_valid, fate),
     ];
-    if loud == [false; 5] { Ok(()) } else { Err(loud_channels(loud)) }
+    let is_loud = |(_, valid, payload): &(&str, Bits1, u64)| !valid.is_high() & (*payload != 0);
+    let is_any_loud = payloads.iter().fold(false, |any, channel| any | is_loud(channel));
+    require(!is_any_loud, IDLE, || {
+        let loud = payloads.iter().filter(|channel| is_loud(channel)).map(|(name, ..)| *name);
+        format!("{} are not 0 while valid is 0", loud.collect::<Vec<_>>().join(", "))
+    })
 }
 
-#[cold]
-fn loud_channels(loud: [bool; 5]) -> Violation {
-    let channels = ["x_msg", "x_hw", "x_cxt", "x_pkt", "req"].into_iter().zip(loud);
-    let loud: Vec<&str> = channels.filter(|(_, loud)| *loud).map(|(channel, _)| channel).collect();
-    let message = format!("{} are not 0 while valid is 0", loud.join(", "));
-    Violation::new(IDLE, message)
+/// Checks the state that thread2 gets, and the rest of the context.
+#[inline]
+pub fn in_context(state: u64, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+    let mut expected = *inputs.cxt_head.words();
+    expected[1] = expected[1] & !0x38 | (state as u32) << 3;
+    let is_same = *outputs.x_cxt_head.words() == expected && outputs.x_cxt_data == inputs.cxt_data;
+    require(is_same, STATE, || format!("not what was fetched with state {state} inserted"))
 }
