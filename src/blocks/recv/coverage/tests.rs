@@ -45,11 +45,11 @@ fn refills_are_counted_by_what_the_ring_lacks_and_what_the_credit_holds() {
     // After 13 packets the ring holds 3 of 16 buffers, which is below LOW. Of 13 missing ones, 12
     // came back from the packets before, and the pool had some at first.
     let flow = [r#"{ "kind": 0, "id": 5 }"#; 13].join(", ");
-    for (pool, free, refill, amount) in [
-        (0, "one too few", "partly", "2 to 15"),
-        (1, "enough", "to HIGH", "2 to 15"),
-        (2, "one more", "to HIGH", "2 to 15"),
-        (3, "more", "to HIGH", "2 to 15"),
+    for (pool, free, refill) in [
+        (0, "one too few", "partly"),
+        (1, "enough", "to HIGH"),
+        (2, "one more", "to HIGH"),
+        (3, "more", "to HIGH"),
     ] {
         hits(
             &format!(r#""pool": {pool}, "messages": [{flow}]"#),
@@ -60,7 +60,7 @@ fn refills_are_counted_by_what_the_ring_lacks_and_what_the_credit_holds() {
                 "handles: released, other",
                 &format!("free-buffers: {free}"),
                 "credit-room: below 254",
-                &format!("credits: {amount}, K3"),
+                "credits: 2 to 15, K3",
             ],
         );
     }
