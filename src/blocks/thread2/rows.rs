@@ -315,7 +315,11 @@ static GUARDS: [StateGuards; State::ALL.len()] = {
 /// The index in [`ROWS`] of the row that applies in a state. A test shows that exactly one does.
 #[inline]
 pub fn select(state: State, packet: PacketConditions, cycle: &CycleInputs) -> Option<usize> {
-    let (conditions, opcode) = (packet.with(cycle), packet.opcode);
+    row_of(state, packet.with(cycle), packet.opcode)
+}
+
+#[inline]
+fn row_of(state: State, conditions: Conditions, opcode: Opcodes) -> Option<usize> {
     let StateGuards { guards, filled } = &GUARDS[state as usize];
     let mut applies = [0; ABREAST];
     for guards in guards.iter().take(*filled) {
