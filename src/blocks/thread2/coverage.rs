@@ -12,10 +12,9 @@ use cosim_core::harness::{
 };
 use cosim_core::value::Uint;
 use groups::{
-    BYTES, CARRIES, CELL, CELL_ENDS, DISTANCES, EVENTS, GROUPS, ILLEGAL, LENGTH_ERRORS, LENGTHS,
-    OFFSETS, OPERATION, ORDER, OUTCOMES, PACKET_FIELDS, PIECES, QP_STATES, QUEUE_FIELDS, REGIONS,
-    RESETS, RESUMED, RING, RING_EDGES, RING_ENDS, SERVICES, SPLITS, STEP_FIELDS, UNIT_BYTES,
-    USED_BYTES, WAITED, WQE_FIELDS,
+    BYTES, CARRIES, CELL, CELL_ENDS, DISTANCES, EVENTS, GROUPS, LENGTH_ERRORS, OFFSETS, OPERATION,
+    OUTCOMES, PACKET_FIELDS, QUEUE_FIELDS, REGIONS, RESETS, RESUMED, RING, RING_EDGES, RING_ENDS,
+    SPLITS, STEP_FIELDS, UNIT_BYTES, USED_BYTES, WAITED, WQE_FIELDS,
 };
 
 /// The state of coverage collection for a packet.
@@ -26,11 +25,9 @@ pub struct Coverage {
     /// Position of the packet's opcode on its axis.
     opcode: usize,
     /// Cycles in the state so far, without this one.
-    waited: u32,
+    waited: u64,
     /// The piece that is placed at this edge.
     piece: Option<SendPiece>,
-    /// Number of pieces of the packet so far.
-    pieces: usize,
     /// The QP of the packet before.
     last_qp: Option<usize>,
     /// QPs whose message offset is not 0.
@@ -59,54 +56,13 @@ fn opcode_at(net_opcode: u64) -> usize {
     }
 }
 
-/// The position of a number of pieces on its axis.
-#[inline]
-const fn pieces_at(pieces: usize) -> usize {
-    match pieces {
-        0..=3 => pieces,
-        4..=7 => 4,
-        _ => 5,
-    }
-}
-
-/// The position of a number of cycles on its axis.
-#[inline]
-const fn cycles_at(cycles: u32) -> usize {
-    match cycles {
-        0 | 1 => cycles as usize,
-        2 | 3 => 2,
-        4..=15 => 3,
-        _ => 4,
-    }
-}
-
-/// The position of a state on the axis of waiting states.
+/// The position of a state on the axis of waiting states: all but IDLE_s, JUDGE_s and UPDATE_RQ_s.
 #[inline]
 const fn waiting_at(state: State) -> Option<usize> {
-    Some(match state {
-        State::WQE_REQ_s => 0,
-        State::NEXT_UNIT_s => 1,
-        State::DATA_UNIT_s => 2,
-        State::CQ_REQ_s => 3,
-        State::CQ_RESP_s => 4,
-        State::EQ_REQ_s => 5,
-        State::EQ_RESP_s => 6,
-        State::MR_FOR_SEND_s => 7,
-        State::MR_FOR_WRITE_s => 8,
-        State::MR_FOR_READ_s => 9,
-        State::MR_FOR_CQ_s => 10,
-        State::MR_FOR_EQ_s => 11,
-        State::GEN_ACK_s => 12,
-        State::Undefined | State::IDLE_s | State::JUDGE_s | State::UPDATE_RQ_s => return None,
-    })
-}
-
-const fn operation_at(net_opcode: u64) -> usize {
-    match () {
-        () if rows::is_send(net_opcode) => 0,
-        () if rows::is_write(net_opcode) => 1,
-        () if rows::is_read(net_opcode) => 2,
-        () => 3,
+    match state as usize {
+        code @ 3..=9 => Some(code - 3),
+        code @ 11..=16 => Some(code - 4),
+        _ => None,
     }
 }
 
@@ -116,7 +72,6 @@ impl Coverage {
         opcode: 0,
         waited: 0,
         piece: None,
-        pieces: 0,
         last_qp: None,
         open: [0; 4],
         in_reset: false,
@@ -127,53 +82,15 @@ impl Coverage {
         self.open[qp / 64] >> (qp % 64) & 1 == 1
     }
 
-    #[inline]
-    fn is_any_open(&self) -> bool {
-        self.open.iter().any(|word| *word != 0)
-    }
-
-    /// Counts the packet that was accepted at the edge.
+    /// Counts a packet that continues the SEND of its QP after one of another QP.
     fn count_packet(&mut self, golden: &Golden, bins: &mut Bins<'_>) {
-        let (header, context) = golden.packet();
-        let net_opcode = header.net_opcode.get();
-        let at = opcode_at(net_opcode);
-        bins.hit(SERVICES.bin([at, header.service_type.get() as usize]));
-        let refuses = !rows::processes_messages(context.qp_state.get());
-        bins.hit(QP_STATES.bin([at, usize::from(refuses)]));
-        let operation = operation_at(net_opcode);
-        if operation < OPERATION.values.len() {
-            let length = match header.pkt_length.get() {
-                0 => 0,
-                1 => 1,
-                2..=255 => 2,
-                256..=4095 => 3,
-                4096 => 4,
-                _ => 5,
-            };
-            bins.hit(LENGTHS.bin([operation, length]));
-        }
         let qp = golden.qp();
-        if let Some(last) = self.last_qp {
-            let follows = match () {
-                () if last == qp => 0,
-                () if self.is_any_open() => 2,
-                () => 1,
-            };
-            bins.hit(ORDER.bin([operation, follows]));
-            if last != qp && self.is_open(qp) && operation == 0 {
-                bins.hit(OFFSETS.bin([qp, 1]));
-            }
+        let is_after_another = self.last_qp.is_some_and(|last| last != qp);
+        if is_after_another && self.is_open(qp) && rows::is_send(golden.packet().0.net_opcode.get())
+        {
+            bins.hit(OFFSETS.bin([qp, 1]));
         }
         self.last_qp = Some(qp);
-        self.pieces = 0;
-    }
-
-    /// Counts the end of a wait.
-    #[inline]
-    fn count_wait(&self, bins: &mut Bins<'_>) {
-        if let Some(waiting) = waiting_at(self.state) {
-            bins.hit(WAITED.bin([waiting, cycles_at(self.waited)]));
-        }
     }
 
     fn count_piece(&mut self, golden: &Golden, bins: &mut Bins<'_>) {
@@ -189,7 +106,6 @@ impl Coverage {
         if (1..=3).contains(&position) {
             bins.hit(RESUMED.bin([position - 1, split, usize::from(is_rest)]));
         }
-        self.pieces += 1;
         let qp = golden.qp();
         let bit = 1 << (qp % 64);
         match (self.is_open(qp), golden.placed(qp) != 0) {
@@ -208,31 +124,24 @@ impl Coverage {
         let qp = golden.qp();
         if self.is_open(qp) {
             self.open[qp / 64] &= !(1 << (qp % 64));
-            let beside = usize::from(self.is_any_open());
             bins.hit(OFFSETS.bin([qp, 2]));
-            if beside == 1 {
+            if self.open != [0; 4] {
                 bins.hit(OFFSETS.bin([qp, 3]));
             }
         }
         let TableWrites { wraps, cell, next_end, cell_end, .. } = golden.table_writes(inputs);
         count_step_numbers(golden, inputs, (next_end, cell_end), bins);
-        match golden.packet().1.rq_entry_sz_log.get() {
-            log @ 6..=10 => bins.hit(RING.bin([log as usize - 6, usize::from(wraps)])),
-            _ => bins.hit(ILLEGAL.bin([0])),
-        }
+        let entry = match golden.packet().1.rq_entry_sz_log.get() {
+            log @ 6..=10 => log as usize - 6,
+            _ => 5,
+        };
+        bins.hit(RING.bin([entry, usize::from(wraps)]));
         let owner = match inputs.cache_owned_dout.get() {
             owner if owner == qp as u64 => 0,
             0 => 1,
             _ => 2,
         };
         bins.hit(CELL.bin([cell as usize, owner]));
-    }
-
-    /// Counts the end of the packet.
-    #[inline]
-    fn count_outcome(&self, golden: &Golden, outcome: usize, bins: &mut Bins<'_>) {
-        let at = opcode_at(golden.packet().0.net_opcode.get());
-        bins.hit(OUTCOMES.bin([at, outcome]));
     }
 }
 
@@ -368,50 +277,23 @@ fn count_request(request: usize, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) 
     }
 }
 
-/// The position on the axis of outcomes, if the row ends a packet.
-const fn outcome_of(row: usize) -> Option<usize> {
-    if !matches!(ROWS[row].to, State::IDLE_s) {
+/// The position on the axis of outcomes, if a row ends a packet.
+#[inline]
+fn outcome_of(row: &rows::Row, rules: RuleSet) -> Option<usize> {
+    if row.to != State::IDLE_s {
         return None;
     }
-    Some(match ROWS[row].from {
-        State::JUDGE_s => RuleSet::one(row).has(rows::F7) as usize,
+    Some(match row.from {
+        State::JUDGE_s => usize::from(rules.has(rows::F7)),
         State::WQE_REQ_s => 2,
         State::MR_FOR_READ_s => 3,
-        State::DATA_UNIT_s
-        | State::MR_FOR_SEND_s
-        | State::MR_FOR_WRITE_s
-        | State::MR_FOR_CQ_s
-        | State::MR_FOR_EQ_s => 4,
         State::GEN_ACK_s => 5,
-        _ => return None,
+        State::IDLE_s | State::UPDATE_RQ_s | State::Undefined => return None,
+        _ => 4,
     })
 }
 
-/// The outcome, by row.
-const OUTCOME_OF: [Option<usize>; ROWS.len()] = {
-    let mut outcomes = [None; ROWS.len()];
-    let mut row = 0;
-    while row < ROWS.len() {
-        outcomes[row] = outcome_of(row);
-        row += 1;
-    }
-    outcomes
-};
 const RESET: usize = 6;
-
-/// Whether a row waits for an input, by row.
-const IS_WAIT: [bool; ROWS.len()] = {
-    let mut waits = [false; ROWS.len()];
-    let mut index = 0;
-    while index < ROWS.len() {
-        let row = &ROWS[index];
-        let stays = row.from as u8 == row.to as u8 && matches!(row.effect, Effect::None);
-        // These two rows skip a beat.
-        waits[index] = stays && !RuleSet::one(index).has(rows::T20.with(rows::D1));
-        index += 1;
-    }
-    waits
-};
 
 impl harness::Coverage<Thread2> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
@@ -446,12 +328,15 @@ impl harness::Coverage<Thread2> for Coverage {
         self.in_reset = false;
         let row = rules.bits().trailing_zeros() as usize;
         let Some(the_row @ rows::Row { from, to, effect, .. }) = ROWS.get(row) else { return };
-        if IS_WAIT[row] {
+        // T20 and D1 skip a beat.
+        if from == to && *effect == Effect::None && !rules.has(rows::T20.with(rows::D1)) {
             self.waited += 1;
             return;
         }
         count_numbers(the_row, edge, bins);
-        self.count_wait(bins);
+        if let Some(waiting) = waiting_at(self.state) {
+            bins.hit(WAITED.bin([waiting, class(self.waited, [1, 2, 4, 16])]));
+        }
         self.waited = 0;
         match effect {
             Effect::TakePacket => self.count_packet(golden, bins),
@@ -464,18 +349,12 @@ impl harness::Coverage<Thread2> for Coverage {
             let kind = usize::from(*effect == Effect::TakeUnitTooShort);
             bins.hit(LENGTH_ERRORS.bin([opcode_at(net_opcode), kind]));
         }
-        if matches!(from, State::DATA_UNIT_s | State::MR_FOR_SEND_s)
-            && !matches!(to, State::DATA_UNIT_s | State::MR_FOR_SEND_s)
-            && rows::is_send(net_opcode)
-        {
-            bins.hit(PIECES.bin([opcode_at(net_opcode), pieces_at(self.pieces)]));
-        }
         if *from == State::MR_FOR_CQ_s {
             let service = golden.packet().0.service_type.get() as usize;
             bins.hit(EVENTS.bin([service, usize::from(*to == State::EQ_REQ_s)]));
         }
-        if let Some(outcome) = OUTCOME_OF[row] {
-            self.count_outcome(golden, outcome, bins);
+        if let Some(outcome) = outcome_of(the_row, rules) {
+            bins.hit(OUTCOMES.bin([opcode_at(net_opcode), outcome]));
         }
     }
 }

@@ -7,6 +7,9 @@
 //! Outputs that depend on registers only are computed once, when registers change, and copied in
 //! each cycle. Three states add outputs that depend on inputs.
 
+mod requests;
+
+use self::requests::Request;
 use super::coverage::SendPiece;
 use super::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
@@ -45,40 +48,6 @@ pub struct Golden {
     msg_offset: [u32; 256],
     /// The guards' conditions on `header`, `context` and `fixes`.
     packet: PacketConditions,
-}
-
-/// Outputs that are all 0. Exhaustive, so that a changed port list of the RTL does not compile.
-#[inline]
-fn low() -> Outputs {
-    Outputs {
-        fetch_cxt_egress_ready: Default::default(),
-        fetch_mr_ingress_valid: Default::default(),
-        fetch_mr_ingress_head: Default::default(),
-        fetch_mr_ingress_data: Default::default(),
-        fetch_mr_ingress_start: Default::default(),
-        fetch_mr_ingress_last: Default::default(),
-        wqe_req_valid: Default::default(),
-        wqe_req_head: Default::default(),
-        wqe_req_start: Default::default(),
-        wqe_req_last: Default::default(),
-        wqe_resp_ready: Default::default(),
-        cache_offset_wen: Default::default(),
-        cache_offset_addr: Default::default(),
-        cache_offset_din: Default::default(),
-        cache_owned_wen: Default::default(),
-        cache_owned_addr: Default::default(),
-        cache_owned_din: Default::default(),
-        rq_offset_wen: Default::default(),
-        rq_offset_addr: Default::default(),
-        rq_offset_din: Default::default(),
-        cq_req_valid: Default::default(),
-        cq_req_head: Default::default(),
-        cq_resp_ready: Default::default(),
-        eq_req_valid: Default::default(),
-        eq_req_head: Default::default(),
-        eq_resp_ready: Default::default(),
-        padding: [0; _],
-    }
 }
 
 /// An evaluated cycle.
@@ -282,6 +251,7 @@ impl Golden {
             address: raddr.get(),
             length: pkt_length.get(),
             opcode: net_opcode.get(),
+            tail: TAIL,
             ..Request::default()
         };
         Some(match self.state {
@@ -298,6 +268,7 @@ impl Golden {
                 address: self.cq_laddr,
                 length: QUEUE_ENTRY_BYTES,
                 opcode: opcode::GEN_CQE,
+                tail: TAIL,
                 wqe_addr: self.wqe_addr,
                 net_opcode: net_opcode.get(),
                 status: error,
@@ -310,11 +281,13 @@ impl Golden {
                 address: self.eq_laddr,
                 length: QUEUE_ENTRY_BYTES,
                 opcode: opcode::GEN_EVENT,
+                tail: TAIL,
                 ..Request::default()
             },
             State::GEN_ACK_s => Request {
                 bypass: 1,
                 opcode: opcode::ACKNOWLEDGE,
+                tail: TAIL,
                 status: error,
                 ..Request::default()
             },
@@ -327,7 +300,7 @@ impl Golden {
     fn drive(&self, outputs: &mut Outputs) {
         let on = Bits1::new(1);
         let address = self.qp() as u64;
-        *outputs = low();
+        *outputs = Outputs::default();
         if self.state != State::IDLE_s {
             outputs.cache_offset_addr = Bits8::new(address);
             outputs.cache_owned_addr = Bits7::new(address);
@@ -420,86 +393,6 @@ impl Golden {
     }
 }
 
-/// The varying parts of an MR request (spec, table "request").
-#[derive(Debug, Clone, Copy)]
-struct Request {
-    bypass: u64,
-    flags: u64,
-    pd: u64,
-    key: u64,
-    address: u64,
-    length: u64,
-    opcode: u64,
-    tail: u64,
-    wqe_addr: u64,
-    net_opcode: u64,
-    status: u64,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            bypass: 0,
-            flags: 0,
-            pd: 0,
-            key: 0,
-            address: 0,
-            length: 0,
-            opcode: 0,
-            tail: TAIL,
-            wqe_addr: 0,
-            net_opcode: 0,
-            status: status::GOOD,
-        }
-    }
-}
-
-impl Request {
-    /// Writes the request to its channel.
-    #[inline]
-    fn put(&self, header: &Header, outputs: &mut Outputs) {
-        let on = Bits1::new(1);
-        outputs.fetch_mr_ingress_valid = on;
-        outputs.fetch_mr_ingress_start = on;
-        outputs.fetch_mr_ingress_last = on;
-        outputs.fetch_mr_ingress_head = self.head(header).encode(Bits224::ZERO);
-        outputs.fetch_mr_ingress_data = self.data(header).encode(Bits256::ZERO);
-    }
-
-    #[inline]
-    fn head(&self, header: &Header) -> MrHead {
-        MrHead {
-            local_qpn: Uint::new(header.local_qpn.get()),
-            slot_count: Uint::new(1),
-            bypass: Uint::new(self.bypass),
-            flags: Uint::new(self.flags),
-            pd: Uint::new(self.pd),
-            key: Uint::new(self.key),
-            address: Uint::new(self.address),
-            length: Uint::new(self.length),
-        }
-    }
-
-    #[inline]
-    fn data(&self, header: &Header) -> MrData {
-        MrData {
-            local_qpn: header.local_qpn,
-            tail: Uint::new(self.tail),
-            remote_qpn: header.remote_qpn,
-            opcode: Uint::new(self.opcode),
-            service_type: header.service_type,
-            immediate: header.immediate,
-            pkt_length: header.pkt_length,
-            pkt_start_addr: header.pkt_start_addr,
-            wqe_addr: Uint::new(self.wqe_addr),
-            net_opcode: Uint::new(self.net_opcode),
-            status: Uint::new(self.status),
-            sip: header.sip,
-            dip: header.dip,
-        }
-    }
-}
-
 impl Golden {
     fn reset(fixes: u8) -> Self {
         Self {
@@ -546,7 +439,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     #[inline]
     fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
         if inputs.rst.is_high() {
-            *outputs = low();
+            *outputs = Outputs::default();
             return;
         }
         self.drive(outputs);

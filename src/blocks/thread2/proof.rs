@@ -75,20 +75,16 @@ fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     all
 }
 
-/// Registers that rows load, and the names of the properties that they keep their values.
-const STAY: [(&str, &str); 11] = [
-    ("pkt_left", "pkt_left stays"),
-    ("parsed", "parsed stays"),
-    ("len_error", "len_error stays"),
-    ("cxt", "cxt stays"),
-    ("hdr", "hdr stays"),
-    ("next_wqe_addr", "next_wqe_addr stays"),
-    ("next_wqe_size", "next_wqe_size stays"),
-    ("cur_wqe_size", "cur_wqe_size stays"),
-    ("wqe_addr", "wqe_addr stays"),
-    ("cq_laddr", "cq_laddr stays"),
-    ("eq_laddr", "eq_laddr stays"),
-];
+/// The names of registers, and of the properties that they keep their values.
+macro_rules! stay {
+    ($($register:literal)+) => { [$(($register, concat!($register, " stays"))),+] };
+}
+
+/// Registers that rows load.
+const STAY: [(&str, &str); 11] = stay!(
+    "pkt_left" "parsed" "len_error" "cxt" "hdr" "next_wqe_addr" "next_wqe_size" "cur_wqe_size"
+    "wqe_addr" "cq_laddr" "eq_laddr"
+);
 
 /// The bit range of a field of a signal.
 fn bits(signal: &str, Field { lsb, width }: Field) -> String {

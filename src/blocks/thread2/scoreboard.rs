@@ -6,12 +6,16 @@
 //! packets before those of pins, since their messages say more.
 
 mod codes;
+mod memory;
+mod obligations;
 mod pins;
 mod requests;
 mod ring;
 mod tables;
 
 use self::codes::Operation;
+use self::memory::{belongs, payload, remote};
+use self::obligations::{Bill, Obligation, PacketObligations, in_flight};
 use self::pins::{Channel, Offer};
 use self::requests::{Memory, MrRequest};
 use self::ring::Ring;
@@ -91,121 +95,6 @@ struct Pair {
     rq_offset: u64,
 }
 
-/// The kinds of obligations; requests are in their required order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Obligation {
-    Loss,
-    Wqe,
-    Beats,
-    CqRequested,
-    CqAnswered,
-    EqRequested,
-    EqAnswered,
-    Payload,
-    Remote,
-    RqStep,
-    Cqe,
-    Event,
-    Ack,
-}
-
-impl Obligation {
-    const ALL: [Self; 13] = [
-        Self::Loss,
-        Self::Wqe,
-        Self::Beats,
-        Self::CqRequested,
-        Self::CqAnswered,
-        Self::EqRequested,
-        Self::EqAnswered,
-        Self::Payload,
-        Self::Remote,
-        Self::RqStep,
-        Self::Cqe,
-        Self::Event,
-        Self::Ack,
-    ];
-
-    /// The check, and the noun that it counts.
-    fn check(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Loss => (LOST, "losses"),
-            Self::Wqe => (WQE, "WQEs taken"),
-            Self::Beats => (BEATS, "beats of its WQE taken"),
-            Self::CqRequested => (QUEUE, "CQ requests"),
-            Self::CqAnswered => (ANSWERED, "answers of the CQ taken"),
-            Self::EqRequested => (QUEUE, "EQ requests"),
-            Self::EqAnswered => (ANSWERED, "answers of the EQ taken"),
-            Self::Payload => (PAYLOAD, "payload bytes requested"),
-            Self::Remote => (REMOTE, "RDMA checks"),
-            Self::RqStep => (RQ_STEP, "RQ steps"),
-            Self::Cqe => (CQE, "CQEs"),
-            Self::Event => (EVENT, "events"),
-            Self::Ack => (ACK, "acknowledges"),
-        }
-    }
-}
-
-/// An amount of each obligation.
-type Bill = [u64; Obligation::ALL.len()];
-
-/// The current packet: its obligations, those that are met, and the position in its payload.
-#[derive(Debug, Clone)]
-struct PacketObligations {
-    packet: usize,
-    owed: Bill,
-    paid: Bill,
-    /// The message ends with this packet, successfully or not.
-    completes: bool,
-    length_error: bool,
-    /// Bytes of the WQE before the next payload byte.
-    cursor: u64,
-    /// The offset of the packet's WQE in the RQ, in slots.
-    wqe_addr: u64,
-    /// The purpose of the last request.
-    stage: Obligation,
-}
-
-impl PacketObligations {
-    fn owe(&mut self, due: Obligation, amount: u64) {
-        self.owed[due as usize] = amount;
-    }
-
-    /// Meets an obligation. An excess is reported at once, even if a reset ends the packet later.
-    #[inline]
-    fn pay(&mut self, due: Obligation, amount: u64) -> Result<(), Violation> {
-        let (owed, paid) = (self.owed[due as usize], self.paid[due as usize] + amount);
-        self.paid[due as usize] = paid;
-        if paid > owed {
-            let (check, what) = due.check();
-            return Err(self.violation(check, format_args!("{paid} {what}, owed {owed}")));
-        }
-        Ok(())
-    }
-
-    /// Whether a request was made and has no answer yet.
-    #[inline]
-    fn awaits(&self, requested: Obligation, answered: Obligation) -> bool {
-        self.paid[requested as usize] > self.paid[answered as usize]
-    }
-
-    /// Checks the request to the CQ or EQ with this number.
-    #[inline]
-    fn queue_head(&self, queue: &str, seen: u64, number: u64, log: u64) -> Result<(), Violation> {
-        let expected = requests::queue_head(number, log);
-        if seen == expected {
-            return Ok(());
-        }
-        let what = format_args!("{queue}_req_head is {seen:#x}, expected {expected:#x}");
-        Err(self.violation(FIELDS, what))
-    }
-
-    #[cold]
-    fn violation(&self, check: &str, what: fmt::Arguments<'_>) -> Violation {
-        Violation::new(check, format_args!("packet {}: {what}", self.packet))
-    }
-}
-
 impl<'a> Scoreboard<'a> {
     /// A scoreboard for packets in this order, unless [`Scoreboard::expect`] sets the next one.
     pub(crate) fn of(packets: Vec<&'a Packet>, tables: &Tables, mask: u8) -> Self {
@@ -262,17 +151,17 @@ impl<'a> Scoreboard<'a> {
         }
         let waits = packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         if operation.takes_wqe() && waits && !self.fixed(0) {
-            account.owe(Obligation::Loss, 1);
+            account.owe(1, &[Obligation::Loss]);
             return account;
         }
         if operation.is_send() {
             let length = header.pkt_length.get();
             let room: u64 = units(packet).map(|unit| unit.byte_cnt.get()).sum();
             let payload = length.min(room.saturating_sub(placed));
-            account.owe(Obligation::Payload, payload);
+            account.owe(payload, &[Obligation::Payload]);
             account.length_error = payload < length;
         } else {
-            account.owe(Obligation::Remote, 1);
+            account.owe(1, &[Obligation::Remote]);
         }
         account.completes = account.length_error
             || matches!(operation, Operation::SendEnd | Operation::WriteWithImmediate);
@@ -281,34 +170,23 @@ impl<'a> Scoreboard<'a> {
         let acknowledged = operation != Operation::Read
             && (codes::is_reliable(header.service_type.get()) || !self.fixed(6));
         if operation.takes_wqe() {
-            account.owe(Obligation::Wqe, 1);
+            account.owe(1, &[Obligation::Wqe]);
             // The NextUnit is a beat, too.
-            account.owe(Obligation::Beats, 1 + units(packet).count() as u64);
+            account.owe(1 + units(packet).count() as u64, &[Obligation::Beats]);
         }
-        for due in [Obligation::CqRequested, Obligation::CqAnswered] {
-            account.owe(due, u64::from(has_cqe));
-        }
-        for due in [Obligation::EqRequested, Obligation::EqAnswered] {
-            account.owe(due, u64::from(has_event));
-        }
-        account.owe(Obligation::RqStep, u64::from(account.completes));
-        account.owe(Obligation::Cqe, u64::from(has_cqe));
-        account.owe(Obligation::Event, u64::from(has_event));
-        account.owe(Obligation::Ack, u64::from(acknowledged));
+        let cqe = [Obligation::CqRequested, Obligation::CqAnswered, Obligation::Cqe];
+        let event = [Obligation::EqRequested, Obligation::EqAnswered, Obligation::Event];
+        account.owe(u64::from(has_cqe), &cqe);
+        account.owe(u64::from(has_event), &event);
+        account.owe(u64::from(account.completes), &[Obligation::RqStep]);
+        account.owe(u64::from(acknowledged), &[Obligation::Ack]);
         account
     }
 
     /// Compares the obligations of the current packet with those that were met.
     fn close(&mut self) -> Result<(), Violation> {
         let Some(account) = self.account.take() else { return Ok(()) };
-        for due in Obligation::ALL {
-            let (owed, paid) = (account.owed[due as usize], account.paid[due as usize]);
-            if paid != owed {
-                let (check, what) = due.check();
-                let what = format_args!("ended with {paid} {what}, owed {owed}");
-                return Err(account.violation(check, what));
-            }
-        }
+        account.close()?;
         let pair = &mut self.pairs[qp(self.packets[account.packet])];
         pair.placed = if account.completes { 0 } else { account.cursor };
         Ok(())
@@ -337,17 +215,17 @@ impl<'a> Scoreboard<'a> {
     fn queues(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if outputs.cq_req_valid.is_high() && inputs.cq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "a CQ request")?;
-            account.pay(Obligation::CqRequested, 1)?;
             let context = &self.packets[account.packet].context;
-            let (number, log_size) = (context.rcv_cqn.get(), context.cq_log_size.get());
-            account.queue_head("cq", outputs.cq_req_head.get(), number, log_size)?;
+            let (number, log) = (context.rcv_cqn.get(), context.cq_log_size.get());
+            let head = outputs.cq_req_head.get();
+            account.request_queue(Obligation::CqRequested, head, number, log)?;
         }
         if outputs.eq_req_valid.is_high() && inputs.eq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "an EQ request")?;
-            account.pay(Obligation::EqRequested, 1)?;
             let context = &self.packets[account.packet].context;
-            let (number, log_size) = (context.cq_comp_eqn.get(), context.eq_log_size.get());
-            account.queue_head("eq", outputs.eq_req_head.get(), number, log_size)?;
+            let (number, log) = (context.cq_comp_eqn.get(), context.eq_log_size.get());
+            let head = outputs.eq_req_head.get();
+            account.request_queue(Obligation::EqRequested, head, number, log)?;
         }
         Ok(())
     }
@@ -366,18 +244,14 @@ impl<'a> Scoreboard<'a> {
             }
             return Ok(());
         };
-        if (cq != account.awaits(Obligation::CqRequested, Obligation::CqAnswered))
-            | (eq != account.awaits(Obligation::EqRequested, Obligation::EqAnswered))
-        {
+        let awaited = (
+            account.awaits(Obligation::CqRequested, Obligation::CqAnswered),
+            account.awaits(Obligation::EqRequested, Obligation::EqAnswered),
+        );
+        if (cq, eq) != awaited {
             let what = format_args!(
-                "cq_resp_ready is {}, eq_resp_ready {}; asked and answered were {}/{} of the CQ and \
-                 {}/{} of the EQ",
-                u64::from(cq),
-                u64::from(eq),
-                account.paid[Obligation::CqRequested as usize],
-                account.paid[Obligation::CqAnswered as usize],
-                account.paid[Obligation::EqRequested as usize],
-                account.paid[Obligation::EqAnswered as usize],
+                "(cq_resp_ready, eq_resp_ready) is {:?}, and the awaited answers are {awaited:?}",
+                (cq, eq)
             );
             return Err(account.violation(ANSWERED, what));
         }
@@ -539,131 +413,6 @@ impl<'a> Scoreboard<'a> {
         );
         Err(account.violation(wrong, what))
     }
-}
-
-/// The current packet, which must exist.
-#[inline]
-fn in_flight<'a>(
-    account: &'a mut Option<PacketObligations>,
-    what: &str,
-) -> Result<&'a mut PacketObligations, Violation> {
-    let unasked = || Violation::new(UNASKED, format_args!("{what} without a packet"));
-    account.as_mut().ok_or_else(unasked)
-}
-
-/// The purpose of a request, after checking that it belongs to the packet.
-fn belongs(
-    account: &PacketObligations,
-    packet: &Packet,
-    head: &MrHead,
-    data: &MrData,
-) -> Result<Obligation, Violation> {
-    let header = &packet.header;
-    let net_opcode = header.net_opcode.get();
-    let (due, opcode) = match (data.opcode.get(), Operation::of(net_opcode)) {
-        (codes::GEN_CQE, _) => (Obligation::Cqe, codes::GEN_CQE),
-        (codes::GEN_EVENT, _) => (Obligation::Event, codes::GEN_EVENT),
-        (codes::ACKNOWLEDGE, _) => (Obligation::Ack, codes::ACKNOWLEDGE),
-        (_, Operation::Read) => (Obligation::Remote, net_opcode + codes::READ_RESPONSE),
-        (_, operation) if operation.is_send() => (Obligation::Payload, net_opcode),
-        _ => (Obligation::Remote, net_opcode),
-    };
-    let seen = [
-        data.opcode.get(),
-        head.local_qpn.get(),
-        data.local_qpn.get(),
-        data.remote_qpn.get(),
-        data.service_type.get(),
-    ];
-    let expected = [
-        opcode,
-        header.local_qpn.get() & 0xff,
-        header.local_qpn.get(),
-        header.remote_qpn.get(),
-        header.service_type.get(),
-    ];
-    if seen != expected {
-        let what = format_args!(
-            "a request with (opcode, head's QP, local QP, remote QP, service) of {}, expected {}",
-            hex(seen),
-            hex(expected)
-        );
-        return Err(account.violation(OWN, what));
-    }
-    Ok(due)
-}
-
-/// Formats numbers in hex, for a message.
-fn hex<const COUNT: usize>(numbers: [u64; COUNT]) -> String {
-    let numbers = numbers.map(|number| format!("{number:#x}"));
-    format!("({})", numbers.join(", "))
-}
-
-/// Checks a payload request against the unit at the cursor. Returns its bytes and the expected
-/// request.
-fn payload(
-    account: &mut PacketObligations,
-    packet: &Packet,
-    head: &MrHead,
-) -> Result<(u64, MrRequest), Violation> {
-    let mut unit_start = 0;
-    let unit = units(packet).find_map(|unit| {
-        let start = unit_start;
-        unit_start += unit.byte_cnt.get();
-        (account.cursor < unit_start).then_some((start, unit))
-    });
-    let Some((start, unit)) = unit else {
-        let what = format_args!("a request beyond the WQE's last unit");
-        return Err(account.violation(PAYLOAD, what));
-    };
-    let inside = account.cursor - start;
-    let left =
-        account.owed[Obligation::Payload as usize] - account.paid[Obligation::Payload as usize];
-    let length = left.min(unit.byte_cnt.get() - inside);
-    if length == 0 {
-        let what = format_args!("a request beyond the packet's payload");
-        return Err(account.violation(PAYLOAD, what));
-    }
-    let address = unit.laddr.get().wrapping_add(inside);
-    let memory = Memory { key: unit.lkey.get(), address, length };
-    names(account, PAYLOAD, head, memory)?;
-    account.cursor += length;
-    // If the WQE is too short, the packet is longer than the obligation.
-    let before = account.paid[Obligation::Payload as usize];
-    let is_last = before + length == packet.header.pkt_length.get();
-    Ok((length, MrRequest::send(packet, memory, unit.inline.get(), is_last)))
-}
-
-/// Checks the request of an RDMA operation. For a READ, F4 determines whether the key is checked.
-fn remote(
-    account: &PacketObligations,
-    packet: &Packet,
-    head: &MrHead,
-    read_is_checked: bool,
-) -> Result<MrRequest, Violation> {
-    let header = &packet.header;
-    let (key, address) = (header.rkey.get(), header.raddr.get());
-    let memory = Memory { key, address, length: header.pkt_length.get() };
-    names(account, REMOTE, head, memory)?;
-    Ok(match Operation::of(header.net_opcode.get()) {
-        Operation::Read => MrRequest::read(packet, memory, read_is_checked),
-        _ => MrRequest::write(packet, memory),
-    })
-}
-
-/// Checks that a request names the expected memory.
-fn names(
-    account: &PacketObligations,
-    check: &str,
-    head: &MrHead,
-    memory: Memory,
-) -> Result<(), Violation> {
-    let (key, address) = (head.key.get(), head.address.get());
-    let seen = Memory { key, address, length: head.length.get() };
-    if seen == memory {
-        return Ok(());
-    }
-    Err(account.violation(check, format_args!("request of {seen}, expected {memory}")))
 }
 
 fn units(packet: &Packet) -> impl Iterator<Item = &DataUnit> {

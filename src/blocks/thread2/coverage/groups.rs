@@ -1,7 +1,7 @@
 //! The covergroups of `thread2`, and the reasons for unreachable bins.
 
 use super::super::layout::opcode;
-use super::super::rows::{self, State, fix};
+use super::super::rows::{self, fix};
 use cosim_core::harness::{Axis, CORNERS, Parameters, Value};
 
 cosim_core::coverage! {
@@ -27,10 +27,6 @@ cosim_core::coverage! {
         "XRC": "extended reliable connection", "6": "a code without meaning",
         "7": "the other code without meaning",
     }
-    axis QP_STATE = "QP state" {
-        "processes": "it processes messages: RTR, RTS, SQD, SQE",
-        "refuses": "it is another state, or a code without meaning",
-    }
     axis OUTCOME = "outcome" {
         "unknown": "T06: its opcode asks for nothing", "refused": "F7: its QP processes no messages",
         "lost": "T08: RecvQueueMgt was not ready", "read": "T38, F4: passed on to be answered",
@@ -45,11 +41,6 @@ cosim_core::coverage! {
     axis CONTINUES = "packet" {
         "MIDDLE": "SEND_MIDDLE", "LAST": "SEND_LAST", "LAST_WITH_IMM": "SEND_LAST_WITH_IMM",
     }
-    axis STEP = "step" { "any": "it stays where it is, or begins anew" }
-    axis UNITS = "pieces" {
-        "0": "nothing of the packet is placed", "1": "it is placed in one piece", "2": "in two",
-        "3": "in three", "4 to 7": "in four to seven", "8 or more": "in eight or more",
-    }
     axis SPLIT = "piece" {
         "unit goes on": "the packet ends inside of the unit",
         "packet goes on": "the unit ends inside of the packet",
@@ -60,11 +51,6 @@ cosim_core::coverage! {
         "rest": "earlier packets have used a part of it",
     }
     axis pub(super) OPERATION = "operation" { "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request" }
-    axis LENGTH = "bytes" {
-        "0": "no payload", "1": "one byte", "2 to 255": "2 to 255 bytes",
-        "256 to 4095": "256 to 4095 bytes", "4096": "4096 bytes, the largest MTU",
-        "more": "more than any MTU",
-    }
     axis WAITING = "state" {
         "WQE_REQ_s": "the WQE request", "NEXT_UNIT_s": "the NextUnit", "DATA_UNIT_s": "a DataUnit",
         "CQ_REQ_s": "the CQ request", "CQ_RESP_s": "the CQ's address", "EQ_REQ_s": "the EQ request",
@@ -79,7 +65,7 @@ cosim_core::coverage! {
     }
     axis ENTRY = "RQ entry" {
         "64": "64 bytes", "128": "128 bytes", "256": "256 bytes", "512": "512 bytes",
-        "1024": "1024 bytes",
+        "1024": "1024 bytes", "illegal": "its size is not legal",
     }
     axis WRAP = "RQ offset" { "goes on": "the next entry fits behind this one", "wraps": "the RQ begins anew" }
     axis RELEASE = "cell" {
@@ -94,14 +80,6 @@ cosim_core::coverage! {
     axis EVENT = "event" { "no": "no event follows the CQE", "yes": "F1: an event follows" }
     axis ERROR = "length error" {
         "F5a": "the WQE ends with a used-up unit", "F5d": "the WQE ends before the packet",
-    }
-    axis FOLLOWS = "QP" {
-        "same": "the QP of the packet before",
-        "another": "another QP, and no message is open",
-        "between": "another QP, while a message of some QP is open",
-    }
-    axis KIND = "operation" {
-        "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request", "other": "none of these",
     }
     axis OFFSET = "offset" {
         "begun": "it leaves 0", "resumed": "a packet continues after one of another QP",
@@ -183,21 +161,6 @@ cosim_core::coverage! {
     }
 }
 
-const WAITS: [State; 13] = [
-    State::WQE_REQ_s,
-    State::NEXT_UNIT_s,
-    State::DATA_UNIT_s,
-    State::CQ_REQ_s,
-    State::CQ_RESP_s,
-    State::EQ_REQ_s,
-    State::EQ_RESP_s,
-    State::MR_FOR_SEND_s,
-    State::MR_FOR_WRITE_s,
-    State::MR_FOR_READ_s,
-    State::MR_FOR_CQ_s,
-    State::MR_FOR_EQ_s,
-    State::GEN_ACK_s,
-];
 /// Every index of the table of message offsets.
 const INDEX: Axis = Axis::new("index", &INDICES);
 const INDICES: [Value; 256] = {
@@ -225,28 +188,22 @@ const INDICES: [Value; 256] = {
 
 cosim_core::coverage! {
     groups pub(super) GROUPS;
-    SERVICES = "services": "packets taken: opcode, service" [OPCODE, SERVICE];
-    QP_STATES = "qp-states": "packets taken: opcode, state of their QP" [OPCODE, QP_STATE];
     OUTCOMES = "outcomes": "packets: opcode, how they end" [OPCODE, OUTCOME]
-        unless |at, parameters| no_such_outcome(at[0] as u64, at[1], parameters.fixes());
-    PIECES = "pieces": "packets of SENDs: opcode, DataUnits that they use" [POSITION, UNITS];
+        unless |at, parameters| no_such_outcome(at[0] as u64, at[1], parameters);
     SPLITS = "splits": "pieces of SENDs: opcode, where unit and packet end" [POSITION, SPLIT];
     RESUMED = "resumed": "pieces of packets that continue a SEND: opcode, where unit and packet end, whether the unit was used before"
         [CONTINUES, SPLIT, PART];
-    LENGTHS = "lengths": "packets taken: operation, payload" [OPERATION, LENGTH];
     WAITED = "waits": "waits: what for, how long" [WAITING, CYCLES]
-        unless |at, parameters| no_such_wait(WAITS[at[0]], at[1], parameters.fixes());
+        unless |at, parameters| no_such_wait(WAITING.values[at[0]].name, at[1], parameters);
     RING = "ring": "steps of the RQ: entry size, where it goes" [ENTRY, WRAP];
-    ILLEGAL = "illegal-entries": "steps of an RQ whose entry size is not legal" [STEP];
     CELL = "cell": "steps of the RQ: change of the cache cell, its owner" [RELEASE, OWNER];
     EVENTS = "events": "CQEs: service, whether an event follows" [SERVICE, EVENT]
         unless |at, parameters| (at[1] == 1 && !fixed(parameters, 1)).then_some("needs F1");
     LENGTH_ERRORS = "length-errors": "WQEs that are too short: opcode, how they end" [POSITION, ERROR]
         unless |_, parameters| (!fixed(parameters, 5)).then_some("needs F5");
-    ORDER = "order": "packets taken: operation, and the QP of the one before" [KIND, FOLLOWS];
     OFFSETS = "offsets": "message offsets: index, change" [INDEX, OFFSET];
     RESETS = "resets": "resets: the state they find" [FOUND]
-        unless |at, parameters| no_such_reset(at[0], parameters);
+        unless |at, parameters| no_event(matches!(at[0], 7 | 8 | 14), parameters);
     REGIONS = "regions": "MR requests taken: fields of their head" [REQUEST, REGION, NUMBER]
         unless |at, parameters| no_event(at[0] == 4, parameters);
     BYTES = "bytes": "MR requests of packets taken: bytes" [OPERATION, NUMBER]
@@ -274,35 +231,33 @@ fn fixed(parameters: &Parameters, n: u32) -> bool {
 }
 
 /// Impossible outcomes of packets with an opcode.
-fn no_such_outcome(opcode: u64, outcome: usize, fixes: u8) -> Option<&'static str> {
+fn no_such_outcome(opcode: u64, outcome: usize, parameters: &Parameters) -> Option<&'static str> {
     let means = opcode <= opcode::RDMA_READ_REQUEST_ONLY;
     let is_read = means && rows::is_read(opcode);
-    let fixed = |n| fixes & fix(n) != 0;
     match OUTCOME.values[outcome].name {
         "unknown" if means => Some("T03 to T05 have its opcode"),
         "unknown" | "reset" => None,
-        "refused" => (!fixed(7)).then_some("needs F7"),
+        "refused" => (!fixed(parameters, 7)).then_some("needs F7"),
         _ if !means => Some("T06: the opcode asks for nothing"),
         "lost" if !rows::consumes_wqe(opcode) => Some("T08: it takes no WQE"),
-        "lost" => fixed(0).then_some("replaced by F0"),
+        "lost" => fixed(parameters, 0).then_some("replaced by F0"),
         "read" => (!is_read).then_some("T05: it is no RDMA READ request"),
         _ if is_read => Some("T38, F4: an RDMA READ request is answered by the next stage"),
-        "silent" => (!fixed(6)).then_some("needs F6"),
+        "silent" => (!fixed(parameters, 6)).then_some("needs F6"),
         _ => None,
     }
 }
 
 /// Impossible waits.
-fn no_such_wait(state: State, cycles: usize, fixes: u8) -> Option<&'static str> {
-    let fixed = |n| fixes & fix(n) != 0;
+fn no_such_wait(state: &str, cycles: usize, parameters: &Parameters) -> Option<&'static str> {
     match state {
-        State::EQ_REQ_s | State::EQ_RESP_s | State::MR_FOR_EQ_s if !fixed(1) => {
-            Some("nothing enters EQ_REQ_s without F1")
+        "EQ_REQ_s" | "EQ_RESP_s" | "MR_FOR_EQ_s" if !fixed(parameters, 1) => {
+            no_event(true, parameters)
         }
-        State::WQE_REQ_s if cycles > 0 && !fixed(0) => {
+        "WQE_REQ_s" if cycles > 0 && !fixed(parameters, 0) => {
             Some("T08: without F0 the packet is lost at once")
         }
-        State::MR_FOR_EQ_s if cycles > 0 && !fixed(2) => {
+        "MR_FOR_EQ_s" if cycles > 0 && !fixed(parameters, 2) => {
             Some("T43: without F2 it goes back to the CQE")
         }
         _ => None,
@@ -312,10 +267,4 @@ fn no_such_wait(state: State, cycles: usize, fixes: u8) -> Option<&'static str> 
 /// A reason if the bin needs an event and there is none.
 fn no_event(needs_one: bool, parameters: &Parameters) -> Option<&'static str> {
     (needs_one && !fixed(parameters, 1)).then_some("nothing enters EQ_REQ_s without F1")
-}
-
-/// States in which there can be no reset.
-fn no_such_reset(state: usize, parameters: &Parameters) -> Option<&'static str> {
-    let of_eq = matches!(FOUND.values[state].name, "EQ_REQ_s" | "EQ_RESP_s" | "MR_FOR_EQ_s");
-    (of_eq && !fixed(parameters, 1)).then_some("nothing enters EQ_REQ_s without F1")
 }
