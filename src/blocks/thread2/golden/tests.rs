@@ -89,6 +89,15 @@ const SHORT: &[(&str, &str)] = short! {
     "bypass": ["fetch_mr_ingress_head" "31:31" = 1];
     "short": ["fetch_mr_ingress_data" "159:157" = 1];
     "svc": ["fetch_mr_ingress_data" "63:61" = "$1"];
+    // All bits of a packet's fields. Flags, length, opcode.
+    "top": "rq_offset_addr=0xff cache_offset_addr=0xff cache_owned_addr=0x7f";
+    "top_wqe": "wqe_req_valid wqe_req_start wqe_req_last"
+        ["wqe_req_head" "63:0" = "0xffffffffffffffff" "127:64" = "0xffffffffffffffff"];
+    "top_mr": "fetch_mr_ingress_valid fetch_mr_ingress_start fetch_mr_ingress_last"
+        ["fetch_mr_ingress_head" "7:0" = "0xff" "30:24" = 1 "63:32" = "$1" "223:192" = "$2"
+         "127:64" = "0xffffffffffffffff" "191:128" = "0xffffffffffffffff"]
+        ["fetch_mr_ingress_data" "55:0" = "0xffffffffffffff" "60:56" = "$3" "63:61" = 7
+         "95:64" = "0xffffffff" "127:112" = "0xffff" "223:160" = "0xffffffffffffffff"];
     // Address, length, tail.
     "piece": "fetch_mr_ingress_valid" ["fetch_mr_ingress_head" "191:128" = "$1" "223:192" = "$2"]
         ["fetch_mr_ingress_data" "31:24" = "$3"];
@@ -387,7 +396,7 @@ fn t09_keeps_the_next_unit_and_the_rq_offset() {
     );
 }
 
-/// S1's table: 32 << log bytes in 32 bits, and the low 24 bits of the EQ's number.
+/// Section 3: 32 << log bytes in 32 bits, and the low 24 bits of the EQ's number.
 #[test]
 fn t22_t26_queues_are_requested_with_their_bytes() {
     for (log, bytes) in [(0, 0x20_u64), (1, 0x40), (25, 0x4000_0000), (26, 0x8000_0000)]

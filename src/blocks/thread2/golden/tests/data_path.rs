@@ -155,36 +155,26 @@ fn fields_have_all_of_their_bits() {
         let (head, data) = (ones("fetch_cxt_egress_head", 415), ones("fetch_cxt_egress_data", 487));
         format!("fetch_cxt_egress_valid{head}{data} fetch_cxt_egress_data[28:24]={opcode}")
     };
-    let request = "= rq_offset_addr=0xff cache_offset_addr=0xff cache_owned_addr=0x7f
-        fetch_mr_ingress_valid fetch_mr_ingress_start fetch_mr_ingress_last
-        fetch_mr_ingress_head[7:0]=0xff fetch_mr_ingress_head[30:24]=1
-        fetch_mr_ingress_head[127:64]=0xffffffffffffffff
-        fetch_mr_ingress_head[191:128]=0xffffffffffffffff
-        fetch_mr_ingress_data[55:0]=0xffffffffffffff fetch_mr_ingress_data[63:61]=7
-        fetch_mr_ingress_data[95:64]=0xffffffff fetch_mr_ingress_data[127:112]=0xffff
-        fetch_mr_ingress_data[223:160]=0xffffffffffffffff"
-        .replace('\n', " ");
-    let mut bench = new(SPEC);
-    bench.run(&packet(10)).edge("");
-    bench.run(
-        &format!(
-        "go | {request} fetch_mr_ingress_head[63:32]=0x4000002 fetch_mr_ingress_head[223:192]=0xffff
-              fetch_mr_ingress_data[60:56]=10 fetch_mr_ingress_data[111:96]=0xffff | = T35"
-    )
-        .replace('\n', " "),
+    new(SPEC).run(&packet(10)).run(
+        "-
+         go | = top top_mr(0x4000002,0xffff,10) fetch_mr_ingress_data[111:96]=0xffff | = T35",
     );
-    let mut bench = new(SPEC);
-    bench.run(&format!("{} fetch_cxt_egress_data[383:368]=0", packet(5))).edge("");
+    let next = format!("wqe_resp_valid rq_offset_dout=0xffffff {}", ones("wqe_resp_data", 127));
+    let address = format!("cq_resp_valid {}", ones("cq_resp_head", 95));
     // Entries of an illegal size: the offset stays. The next WQE crosses the cell.
-    bench.run(&format!(
-        "go   | = rq_offset_addr=0xff cache_offset_addr=0xff cache_owned_addr=0x7f wqe_req_valid wqe_req_start wqe_req_last wqe_req_head[63:0]=0xffffffffffffffff wqe_req_head[127:64]=0xffffffffffffffff | = T07
-         wqe_resp_valid {} rq_offset_dout=0xffffff | | = T09
-         unit(1) last | | = T16
-         rq_offset_dout=0xfffff cache_offset_dout=0xff cache_owned_dout=0xff | rq_offset_din=0xfffff cache_offset_din=0 cache_owned_wen cache_owned_din=0 | = T30
-         go   | cq_req_head=0xffff | = T22
-         cq_resp_valid {} | | = T24
-         go   | {request} fetch_mr_ingress_head[63:32]=0x2000001 fetch_mr_ingress_head[223:192]=32 fetch_mr_ingress_data[60:56]=26 fetch_mr_ingress_data[151:128]=0xffffff fetch_mr_ingress_data[156:152]=5 | = T40",
-        ones("wqe_resp_data", 127), ones("cq_resp_head", 95),
+    let tables = "rq_offset_dout=0xfffff cache_offset_dout=0xff cache_owned_dout=0xff";
+    let completion = "top_mr(0x2000001,32,26)
+        fetch_mr_ingress_data[151:128]=0xffffff fetch_mr_ingress_data[156:152]=5";
+    new(SPEC).run(&format!("{} fetch_cxt_egress_data[383:368]=0", packet(5))).run(&format!(
+        "-
+         go           | = top top_wqe                           | = T07
+         {next}       |                                         | = T09
+         unit(1) last |                                         | = T16
+         {tables}     | = top step(0xfffff,0) cache_owned_wen   | = T30
+         go           | = top cq_req_valid cq_req_head=0xffff   | = T22
+         {address}    |                                         | = T24
+         go           | = top {}                                | = T40",
+        completion.replace('\n', " "),
     ));
 }
 
