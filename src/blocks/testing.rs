@@ -2,7 +2,7 @@
 //! case of golden model and environment ([`Story`]), a scoreboard on faulty pins ([`Judge`]).
 //!
 //! Pins are text: `"pkt_valid pkt_id=9"`. A pin without a value is 1, `!pin` is 0, `port.field` is
-//! a field of [`Block::fields`], and `port[7:4]` are bits. Values are numbers or other pins.
+//! a field of [`Block::fields`], and `port[7:4]` are bits.
 
 use cosim_core::checks;
 use cosim_core::harness::{
@@ -61,14 +61,6 @@ impl Pin {
         self.port.field(pins, Field { lsb: self.lsb, width: self.width.min(64) })
     }
 
-    fn set<B: Block>(&self, inputs: &mut B::Inputs, outputs: &mut B::Outputs, value: u64) {
-        if self.is_input {
-            self.write(inputs, value);
-        } else {
-            self.write(outputs, value);
-        }
-    }
-
     fn write<P: Pins>(&self, pins: &mut P, value: u64) {
         let mut bytes = pins.as_bytes().to_vec();
         for bit in 0..self.width {
@@ -81,17 +73,6 @@ impl Pin {
     }
 }
 
-/// Sets inputs, and all of their bits in `driven`.
-#[track_caller]
-pub fn set<B: Block>(pins: &str, inputs: &mut B::Inputs, driven: &mut B::Inputs) {
-    for term in terms::<B>(pins) {
-        term.act::<B>(0, inputs, &mut B::Outputs::default());
-        if let Value::Pin(pin) = term.left {
-            pin.write(driven, u64::MAX);
-        }
-    }
-}
-
 fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(&digits.replace('_', ""), 16).ok(),
@@ -99,142 +80,25 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// A number, the number of the cycle, or a pin.
-#[derive(Clone, Copy)]
-enum Value {
-    Number(u64),
-    Cycle,
-    Pin(Pin),
-}
-
-impl Value {
-    #[track_caller]
-    fn of<B: Block>(text: &str) -> Self {
-        match number(text) {
-            Some(number) => Self::Number(number),
-            None if text == "cycle" => Self::Cycle,
-            None => Self::Pin(Pin::named::<B>(text)),
-        }
-    }
-
-    fn get<B: Block>(&self, cycle: u64, inputs: &B::Inputs, outputs: &B::Outputs) -> u64 {
-        match self {
-            Self::Number(number) => *number,
-            Self::Cycle => cycle,
-            Self::Pin(pin) => pin.get::<B>(inputs, outputs),
-        }
-    }
-}
-
-/// `pin=4`, `pin>=other`, `pin+=1`, `pin`, `!pin`.
+/// `pin=4`, `pin`, or `!pin`.
 struct Term {
-    left: Value,
-    operator: &'static str,
-    right: Value,
+    pin: Pin,
+    value: u64,
 }
 
 #[track_caller]
 fn terms<B: Block>(text: &str) -> Vec<Term> {
     let term = |word: &str| {
-        let operators = ["+=", "-=", "^=", ">=", "!=", "=", ">", "<"];
-        let split = |operator| word.split_once(operator).map(|sides| (operator, sides));
-        let (operator, (left, right)) =
-            operators.into_iter().find_map(split).unwrap_or_else(|| {
-                word.strip_prefix('!').map_or(("=", (word, "1")), |pin| ("=", (pin, "0")))
-            });
-        Term { left: Value::of::<B>(left), operator, right: Value::of::<B>(right) }
+        let (pin, value) = match (word.split_once('='), word.strip_prefix('!')) {
+            (Some((pin, value)), _) => (pin, number(value).unwrap_or_else(|| panic!("{word}"))),
+            (None, Some(pin)) => (pin, 0),
+            (None, None) => (word, 1),
+        };
+        let pin = Pin::named::<B>(pin);
+        assert!(value.checked_shr(pin.width).unwrap_or(0) == 0, "{word} is too wide");
+        Term { pin, value }
     };
     text.split_whitespace().map(term).collect()
-}
-
-impl Term {
-    fn holds<B: Block>(&self, cycle: u64, inputs: &B::Inputs, outputs: &B::Outputs) -> bool {
-        let get = |value: &Value| value.get::<B>(cycle, inputs, outputs);
-        let (left, right) = (get(&self.left), get(&self.right));
-        match self.operator {
-            "=" => left == right,
-            "!=" => left != right,
-            ">=" => left >= right,
-            ">" => left > right,
-            "<" => left < right,
-            operator => panic!("{operator} compares nothing"),
-        }
-    }
-
-    fn act<B: Block>(&self, cycle: u64, inputs: &mut B::Inputs, outputs: &mut B::Outputs) {
-        let Value::Pin(pin) = self.left else { panic!("only pins change") };
-        let old = pin.get::<B>(inputs, outputs);
-        let value = self.right.get::<B>(cycle, inputs, outputs);
-        let value = match self.operator {
-            "=" => {
-                assert!(value.checked_shr(pin.width).unwrap_or(0) == 0, "{value:#x} is too wide");
-                value
-            }
-            "+=" => old.wrapping_add(value),
-            "-=" => old.wrapping_sub(value),
-            "^=" => old ^ value,
-            operator => panic!("{operator} changes nothing"),
-        };
-        pin.set::<B>(inputs, outputs, value);
-    }
-}
-
-/// Conditions in a fault, and in which of the cycles in which they hold the fault is there.
-struct Clause {
-    mode: String,
-    terms: Vec<Term>,
-    /// The cycles in which the conditions held.
-    seen: u64,
-}
-
-impl Clause {
-    fn holds<B: Block>(&mut self, cycle: u64, inputs: &B::Inputs, outputs: &B::Outputs) -> bool {
-        let before = self.seen;
-        let holds = self.terms.iter().all(|term| term.holds::<B>(cycle, inputs, outputs));
-        self.seen += u64::from(holds);
-        match self.mode.as_str() {
-            "" => holds,
-            "once" => holds && before == 0,
-            "second" => holds && before == 1,
-            "third" => holds && before == 2,
-            "after" => before > 0,
-            mode => panic!("{mode}"),
-        }
-    }
-}
-
-/// A fault in pins: `"WHEN: CHANGES; WHEN: CHANGES"`. `WHEN` has conditions that must hold in a
-/// cycle. After a comma come further ones. `once`, `second` and `third` choose one of these cycles,
-/// `after` all after the first one. The change `silent` clears all outputs.
-#[track_caller]
-pub fn fault<B: Block>(text: &str) -> impl FnMut(u64, &mut B::Inputs, &mut B::Outputs) + use<B> {
-    let clause = |text: &str| {
-        let mode = text.split_whitespace().next().unwrap_or_default();
-        let mode = ["once", "second", "third", "after"].into_iter().find(|known| *known == mode);
-        let mode = mode.unwrap_or_default().to_owned();
-        let terms = terms::<B>(text.trim_start().strip_prefix(&mode).unwrap_or(text));
-        Clause { mode, terms, seen: 0 }
-    };
-    let rule = |text: &str| {
-        let (when, changes) = text.rsplit_once(": ").unwrap_or(("", text));
-        let is_silent = changes.trim() == "silent";
-        let changes = if is_silent { Vec::new() } else { terms::<B>(changes) };
-        (when.split(',').map(clause).collect::<Vec<Clause>>(), is_silent, changes)
-    };
-    let mut rules: Vec<_> = text.split(';').map(rule).collect();
-    move |cycle, inputs, outputs| {
-        for (clauses, is_silent, changes) in &mut rules {
-            // Each clause sees each cycle.
-            let held = clauses.iter_mut().map(|clause| clause.holds::<B>(cycle, inputs, outputs));
-            if !held.fold(true, |all, holds| all & holds) {
-                continue;
-            }
-            if *is_silent {
-                *outputs = B::Outputs::default();
-            }
-            changes.iter().for_each(|change| change.act::<B>(cycle, inputs, outputs));
-        }
-    }
 }
 
 /// A golden model, cycle by cycle.
@@ -275,9 +139,11 @@ impl<B: Block> Bench<B> {
     /// These inputs; all others are 0.
     #[track_caller]
     pub fn inputs(&self, text: &str) -> B::Inputs {
-        let (mut inputs, mut none) = (B::Inputs::default(), B::Outputs::default());
-        let terms = terms::<B>(&self.full(text));
-        terms.iter().for_each(|term| term.act::<B>(0, &mut inputs, &mut none));
+        let mut inputs = B::Inputs::default();
+        for Term { pin, value } in terms::<B>(&self.full(text)) {
+            assert!(pin.is_input, "{} is no input", pin.port.name);
+            pin.write(&mut inputs, value);
+        }
         inputs
     }
 
@@ -341,12 +207,12 @@ impl<B: Block> Bench<B> {
         let (exactly, expected) =
             expected.strip_prefix('=').map_or((false, expected), |rest| (true, rest));
         let terms = terms::<B>(&self.full(expected));
-        for term in &terms {
-            assert!(term.holds::<B>(0, &driven, &outputs), "{outputs:#?}: {line}");
+        for Term { pin, value } in &terms {
+            assert_eq!(pin.get::<B>(&driven, &outputs), *value, "{outputs:#?}: {line}");
         }
         if exactly {
-            let (mut none, mut all) = (B::Inputs::default(), B::Outputs::default());
-            terms.iter().for_each(|term| term.act::<B>(0, &mut none, &mut all));
+            let mut all = B::Outputs::default();
+            terms.iter().for_each(|term| term.pin.write(&mut all, term.value));
             let difference = Pins::first_difference(&outputs, &all);
             assert!(difference.is_none(), "{difference:?}: {line}");
         }
@@ -382,30 +248,6 @@ pub fn story<B: Block>(mask: u8, json: &str) -> Story<B> {
         }
     }
     Story { cycles, finished: true }
-}
-
-impl<B: Block> Story<B> {
-    /// The cycles in which conditions hold.
-    #[track_caller]
-    pub fn when(&self, conditions: &str) -> Vec<usize> {
-        let terms = terms::<B>(conditions);
-        let holds = |cycle: &usize| {
-            let (inputs, outputs) = &self.cycles[*cycle];
-            terms.iter().all(|term| term.holds::<B>(*cycle as u64, inputs, outputs))
-        };
-        (0..self.cycles.len()).filter(holds).collect()
-    }
-
-    /// The values of pins, or `cycle`, in the cycles in which conditions hold.
-    #[track_caller]
-    pub fn values<const N: usize>(&self, conditions: &str, of: [&str; N]) -> Vec<[u64; N]> {
-        let of = of.map(Value::of::<B>);
-        let at = |cycle: usize| {
-            let (inputs, outputs) = &self.cycles[cycle];
-            of.map(|value| value.get::<B>(cycle as u64, inputs, outputs))
-        };
-        self.when(conditions).into_iter().map(at).collect()
-    }
 }
 
 /// A scoreboard on the pins of a golden model, which may have faults.
@@ -540,23 +382,5 @@ mod tests {
             let ran = std::panic::catch_unwind(|| bench().run(wrong).outputs(""));
             assert!(ran.is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_fault_is_in_the_cycles_that_it_names() {
-        let cycles = |text: &str| -> String {
-            let mut fault = fault::<Recv>(text);
-            let ids = (0..6).map(|cycle| {
-                let (mut inputs, mut outputs) = (bench().inputs("pkt_valid"), bench().outputs(""));
-                fault(cycle, &mut inputs, &mut outputs);
-                outputs.match_id.get().to_string()
-            });
-            ids.collect()
-        };
-        assert_eq!(cycles("match_id=7"), "777777");
-        assert_eq!(cycles("cycle>=2 pkt_valid: match_id=state"), "000000");
-        assert_eq!(cycles("once cycle>1: match_id=1; third cycle>1: match_id+=5"), "001050");
-        assert_eq!(cycles("after cycle=1, cycle!=3: match_id^=3"), "003033");
-        assert_eq!(cycles("!pkt_valid: match_id=1"), "000000");
     }
 }
