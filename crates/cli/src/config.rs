@@ -37,7 +37,7 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 74] = [
+const DEFAULTS: [(&str, &str); 72] = [
     ("accept-believed", ""),
     ("accept-bounded", ""),
     ("assertions", ""),
@@ -52,7 +52,6 @@ const DEFAULTS: [(&str, &str); 74] = [
     ("clock", ""),
     ("closed", ""),
     ("cocotb", ""),
-    ("corpus", ""),
     ("cosim", ""),
     ("coverage", "run"),
     ("csv", ""),
@@ -64,7 +63,6 @@ const DEFAULTS: [(&str, &str); 74] = [
         "format",
         "run replay shrink explain bench cache list resume merge mutate prove diff compare signoff doctor",
     ),
-    ("golden", ""),
     ("help", ""),
     ("history", ""),
     ("in-diff", ""),

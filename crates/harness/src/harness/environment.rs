@@ -54,7 +54,7 @@ pub trait Environment<'a, I, O, T> {
     /// Whether all stimulus is used and nothing is pending.
     fn finished(&self) -> bool;
 
-    /// Whether the case has finished although the block continues, so that something may be pending.
+    /// Whether the case has finished although the block continues: something may be pending.
     fn is_cut(&self) -> bool {
         false
     }

@@ -192,7 +192,7 @@ const SCRIPTS: &[&str] = &[
      cmd(255,3)      | answers(7,0)   | = C12
      cmd(7,2) notify | answers(255,1) | = C13
      .               | answers(7,2)",
-    // H8 applies in ERR, too. E1 and E2: an event is shown from the next cycle on until it is taken.
+    // H8 applies in ERR, too. E1 and E2: an event is shown from the next cycle until it is taken.
     "fatal(9) evt_ready | hw_ready no_event   | = H8 E1
      fatal(9) query(9)  | shows(9,2) state(6) | = H8 E1
      evt_ready          | shows(9,2)          | = E2
