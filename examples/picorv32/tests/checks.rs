@@ -20,5 +20,5 @@ fn parts() -> Result {
 
 #[test]
 fn every_bug_is_found() -> Result {
-    picorv32().bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(6), ..Bugs::of(10) })
+    picorv32().bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(7), ..Bugs::of(10) })
 }
