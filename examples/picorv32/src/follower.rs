@@ -314,7 +314,7 @@ impl Model {
     }
 
     /// Executes until an instruction needs the port or traps. Returns it, its effect and its
-    /// address. `what` is what the core does.
+    /// address. Messages begin with `what`.
     fn settle(
         &mut self,
         check: &str,

@@ -364,7 +364,7 @@ impl Op {
         matches!(self, Self::Sb | Self::Sh | Self::Sw)
     }
 
-    /// Whether it reads a register that is an operand at one of these places.
+    /// Whether it has a first and a second source register.
     pub const fn reads(self) -> [bool; 2] {
         [!matches!(self.format().rs1, No), !matches!(self.format().rs2, No)]
     }
