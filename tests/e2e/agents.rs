@@ -88,14 +88,15 @@ fn interfaces_of_several_clocks_get_agents() {
     }
 }
 
-/// Does a block that only takes items build, and does a run of it fail until something is compared?
+/// Does a block that only takes items build, does a run of it fail until something is compared, and
+/// is it a hang if it takes no more items while it continues elsewhere?
 #[test]
 fn a_block_that_only_takes_items_and_never_stops_fails_while_nothing_is_compared() {
     let rtl = "module Sink(input logic clk, rst_n, s_axis_tvalid, input logic [7:0] s_axis_tdata,
         output logic s_axis_tready, wb_cyc_o, wb_stb_o, output logic [7:0] wb_adr_o,
         input logic wb_ack_i, input logic [31:0] wb_dat_i);
-        assign {wb_cyc_o, wb_stb_o} = {2{s_axis_tready}};
-        always_ff @(posedge clk) s_axis_tready <= rst_n;
+        logic alive; assign {wb_cyc_o, wb_stb_o} = {2{alive}};
+        always_ff @(posedge clk) {alive, s_axis_tready} <= {rst_n, rst_n};
         always_ff @(posedge clk) wb_adr_o <= rst_n ? wb_adr_o + 8'(wb_ack_i) : 0; endmodule";
     let place = Place::with_files(&[("Sink.sv", rtl)]);
     let block = Outside::in_place(place, "sink", "Sink.sv", &[]);
@@ -103,6 +104,8 @@ fn a_block_that_only_takes_items_and_never_stops_fails_while_nothing_is_compared
     block.builds();
     let compared = "never compared these outputs: s_axis_tready, wb_adr_o, wb_cyc_o, wb_stb_o";
     block.prints(1, &[compared], "run --cases 5");
+    block.plant("stuck", "Sink.sv", &[("<= {rst_n, rst_n}", "<= {rst_n, 1'b0}")]);
+    block.prints(1, &["hang"], "run --cases 5 --out stuck-run --rtl stuck");
 }
 
 /// Does `examples/blocks`, which the guides show, pass, and is it found when its RTL is broken?

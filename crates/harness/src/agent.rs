@@ -28,8 +28,8 @@ pub struct Progress {
     pub reset: Option<Reset>,
     /// Whether all operations are complete and nothing is pending.
     pub is_idle: bool,
-    /// Whether it has nothing more to start by itself.
-    pub is_spent: bool,
+    /// Its handshakes while it has something left to start by itself; `None` afterwards.
+    pub unspent: Option<u64>,
     /// Handshakes and operations so far.
     pub counts: Counts,
 }
@@ -38,13 +38,14 @@ impl Progress {
     /// The progress of an agent that starts operations.
     #[inline]
     pub const fn new(reset: Option<Reset>, is_idle: bool, counts: Counts) -> Self {
-        Self { reset, is_idle, is_spent: is_idle, counts }
+        let unspent = if is_idle { None } else { Some(counts.handshakes) };
+        Self { reset, is_idle, unspent, counts }
     }
 
     /// The progress of an agent that only answers.
     #[inline]
     pub const fn of_answers(is_idle: bool, counts: Counts) -> Self {
-        Self { reset: None, is_idle, is_spent: true, counts }
+        Self { reset: None, is_idle, unspent: None, counts }
     }
 }
 

@@ -161,7 +161,10 @@ impl<'a, I, O, A: Agent<'a, I, O>, R: Agents<'a, I, O>> Agents<'a, I, O> for (Me
         Progress {
             reset: None,
             is_idle: own.is_idle & others.is_idle,
-            is_spent: own.is_spent & others.is_spent,
+            unspent: match (own.unspent, others.unspent) {
+                (Some(own), Some(others)) => Some(own + others),
+                (own, others) => own.or(others),
+            },
             counts: Counts {
                 handshakes: own.counts.handshakes + others.counts.handshakes,
                 operations: own.counts.operations + others.counts.operations,
@@ -186,13 +189,16 @@ pub struct Environment<'a, D: Declaration> {
     drain: u64,
     idle: u64,
     counts: Counts,
-    /// Handshakes after which the case ends although the block continues.
+    /// Handshakes of the agents that have something left to start.
+    unspent: Option<u64>,
+    /// Handshakes that the block may do while `unspent` stays as it is. Then the case ends if it is
+    /// `None`, and hangs if not.
     most_handshakes: u64,
     progress_timeout: u64,
 }
 
-/// Handshakes of a block that continues by itself when all stimulus is used, as a processor that
-/// fetches: so many, and for each one before as many as the longest burst has.
+/// Handshakes of a block that continues by itself when all stimulus is used or waits, as a
+/// processor that fetches: so many, and for each one before as many as the longest burst has.
 const MOST_ALONE: (u64, u64) = (2_500, 256);
 
 impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traffic>
@@ -213,6 +219,7 @@ impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traf
             drain,
             idle: 0,
             counts: Counts::default(),
+            unspent: None,
             most_handshakes: MOST_ALONE.0,
             progress_timeout: drain + scale * (SLACK + delays),
         }
@@ -233,7 +240,8 @@ impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traf
         let reset = &mut self.reset;
         let progress = self.agents.clock(step, &mut |next| reset.start(next));
         self.counts = progress.counts;
-        if !progress.is_spent {
+        if progress.unspent != self.unspent {
+            self.unspent = progress.unspent;
             self.most_handshakes = MOST_ALONE.0 + self.counts.handshakes * (1 + MOST_ALONE.1);
         }
         self.idle = if progress.is_idle && !in_reset { self.idle + 1 } else { 0 };
@@ -247,12 +255,12 @@ impl<'a, D: Declaration> harness::Environment<'a, D::Inputs, D::Outputs, D::Traf
 
     #[inline]
     fn is_cut(&self) -> bool {
-        self.counts.handshakes > self.most_handshakes
+        self.unspent.is_none() && self.counts.handshakes > self.most_handshakes
     }
 
     #[inline]
     fn handshakes(&self) -> u64 {
-        self.counts.handshakes
+        self.counts.handshakes.min(self.most_handshakes)
     }
 
     #[inline]
