@@ -9,8 +9,8 @@ use verilated_files::identity;
 include!("../block/library.rs");
 
 /// The sources in a checkout.
-const CHECKOUT: [&str; 7] =
-    ["build.rs", "src", "../regress", "../report", "../formats", "../formal", "../rtl"];
+const CHECKOUT: [&str; 8] =
+    ["build.rs", "src", "../new", "../regress", "../report", "../formats", "../formal", "../rtl"];
 /// The sources in a published package. Its manifest requires exactly this version of the other
 /// crates, and a published version never changes.
 const PACKAGE: [&str; 2] = ["build.rs", "src"];

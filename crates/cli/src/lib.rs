@@ -10,60 +10,17 @@
 // `println!` panics when the reader of a pipe is gone; `program::print_note` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod agents;
-mod answers;
-mod bench;
-mod build_models;
-mod cache;
-mod cargo;
-mod channels;
-mod colour;
-mod compare;
-mod conclude;
-mod config;
-mod cover;
-mod diff;
-mod doc;
-mod doctor;
-mod error;
-mod examples;
-mod explain;
-mod export;
-mod failure;
-mod finished;
-mod fit;
-mod help;
-mod history;
-mod library;
-mod list;
-mod located;
-mod merge;
-mod mutate;
-mod names;
-mod new;
-mod open;
-mod options;
-mod plan;
-mod progress;
-mod prove;
-mod regression;
-mod replay;
-mod report;
-mod resets;
-mod resume;
-mod run;
-mod schema;
-mod shell;
-mod shrink;
-mod signoff;
-mod skeleton;
-mod summary;
-mod trust;
-mod watch;
+mod blocks;
+mod failures;
+mod proofs;
+mod quality;
+mod records;
+mod running;
+mod terminal;
 #[cfg(test)]
 mod wording;
-mod wrapper;
 
+use blocks::{bench, build_models, cache, doctor, list, located, new, trust};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cosim_base::error::{Error, codes};
@@ -71,6 +28,11 @@ use cosim_base::files;
 use cosim_base::program;
 use cosim_base::text;
 use cosim_block::rtl::command_line;
+use failures::{explain, export, open, replay, shrink};
+use proofs::{diff, prove};
+use quality::{cover, mutate, signoff};
+use records::{compare, history, report};
+use running::{merge, resume, run, watch};
 use std::env;
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -81,6 +43,7 @@ use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread;
+use terminal::{colour, config, doc, error, examples, help, progress, schema, shell};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \

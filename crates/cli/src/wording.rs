@@ -3,7 +3,8 @@
 //! It checks the help of every command, the table of error codes, every string literal of the
 //! sources and every template. Reviews cover tests and comments.
 
-use super::{Cli, examples};
+use crate::Cli;
+use crate::terminal::examples;
 use clap::CommandFactory;
 use cosim_base::error::codes;
 use std::fs;
