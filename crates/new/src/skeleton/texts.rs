@@ -246,8 +246,7 @@ const TEMPLATES: [(&str, &str); 12] = [
 ];
 
 /// As above, if ports have structs or enums as types.
-pub const TYPES: (&str, &str) =
-    ("src/types.rs", include_str!("../../templates/src/types.rs.j2"));
+pub const TYPES: (&str, &str) = ("src/types.rs", include_str!("../../templates/src/types.rs.j2"));
 
 /// The templates of a module with channels, in the place of those for pins.
 const OF_CHANNELS: [(&str, &str); 2] = [
