@@ -63,6 +63,14 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
     let found: Vec<Result<String>> = parallel::map(&part, |(name, patch)| {
         find(checks, patch, (bugs.most_packets)(name), (bugs.reported_at)(name))
     });
+    let blamed = |is: fn(&str) -> bool| {
+        found.iter().filter(|side| side.as_deref().is_ok_and(is)).count()
+    };
+    let right = blamed(|side| side == "rtl");
+    let unknown = blamed(|side| ["undecided", "raw_pins"].contains(&side));
+    let (block, count) = (&checks.info.name, found.len());
+    let other = count - right - unknown;
+    println!("{block}, {count} bugs: blame {right} right, {unknown} unknown, {other} wrong or none");
     for ((name, _), side) in part.into_iter().zip(found) {
         let expected = |open: &[(&str, &str)]| {
             let listed = open.iter().find(|(other, _)| other == name);
