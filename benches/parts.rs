@@ -6,7 +6,7 @@ use cosim_core::verilated::BeforeReset;
 use divan::Bencher;
 use rand::SeedableRng;
 
-const PARAMETERS: Parameters = Parameters::of::<Thread2>(0xff);
+const PARAMETERS: Parameters = Parameters::with_fixes::<Thread2>(0xff);
 const PACKETS: u32 = 64;
 
 fn main() {

@@ -37,7 +37,8 @@ impl Block for Qp {
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const SPECIFICATION: Option<Document> = Some(cosim_core::document!("../../docs/blocks/qp.md"));
     /// The source has no erratum, and the RTL has no parameters.
-    const PROFILES: &'static [Profile] = &[Profile::new("spec", Parameters::of::<Self>(0x00))];
+    const PROFILES: &'static [Profile] =
+        &[Profile::new("spec", Parameters::with_fixes::<Self>(0x00))];
 
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
@@ -63,7 +64,7 @@ impl Block for Qp {
 
 /// The name of a state by its code.
 fn name_of(state: u64) -> &'static str {
-    State::of(state).map_or("no state", State::name)
+    State::from_code(state).map_or("no state", State::name)
 }
 
 const SERVICES: [&str; 8] = ["RC", "UC", "RD", "UD", "CNP", "XRC", "service 6", "service 7"];

@@ -229,7 +229,7 @@ pub struct Story<B: Block> {
 /// Runs a case until it ends or hangs.
 #[track_caller]
 pub fn story<B: Block>(mask: u8, json: &str) -> Story<B> {
-    let (traffic, parameters) = (traffic::<B>(json), Parameters::of::<B>(mask));
+    let (traffic, parameters) = (traffic::<B>(json), Parameters::with_fixes::<B>(mask));
     let mut environment = B::Environment::new(&traffic, &parameters);
     let mut golden = B::Golden::new(&parameters);
     let (mut inputs, mut outputs) = (B::Inputs::default(), B::Outputs::default());
@@ -274,7 +274,8 @@ impl Judge {
         traffic: &B::Traffic,
         mut tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
     ) -> Result<Vec<u64>, Violation> {
-        let (model, judged) = (Parameters::of::<B>(self.model), Parameters::of::<B>(self.judged));
+        let (model, judged) =
+            (Parameters::with_fixes::<B>(self.model), Parameters::with_fixes::<B>(self.judged));
         let environment = B::Environment::new(traffic, &model);
         let scoreboard = B::Scoreboard::new(traffic, &judged);
         let golden = B::Golden::new(&model);
@@ -307,7 +308,8 @@ impl Judge {
     /// The check that fires if a case ends after a number of cycles.
     pub fn cut<B: Block>(&self, json: &str, cycles: usize) -> Option<(String, String)> {
         let traffic = traffic::<B>(json);
-        let mut scoreboard = B::Scoreboard::new(&traffic, &Parameters::of::<B>(self.judged));
+        let mut scoreboard =
+            B::Scoreboard::new(&traffic, &Parameters::with_fixes::<B>(self.judged));
         for (inputs, outputs) in &story::<B>(self.model, json).cycles[..cycles] {
             scoreboard.observe(inputs, outputs).expect("no check fires");
         }
@@ -324,7 +326,8 @@ pub fn named<B: Block>(counts: Vec<u64>) -> Vec<(&'static str, u64)> {
 /// The bins that a case hits, but those of groups that begin with one of `without`.
 #[track_caller]
 pub fn bins<B: Block>(mask: u8, json: &str, without: &[&str]) -> BTreeSet<String> {
-    let hit = checks::bins_hit::<B>(traffic::<B>(json), &Parameters::of::<B>(mask)).expect(json);
+    let hit =
+        checks::bins_hit::<B>(traffic::<B>(json), &Parameters::with_fixes::<B>(mask)).expect(json);
     let is_left_out = |bin: &String| without.iter().any(|group| bin.starts_with(group));
     hit.into_keys().filter(|bin| !is_left_out(bin)).collect()
 }
@@ -365,7 +368,7 @@ mod tests {
     use crate::blocks::recv::Recv;
 
     fn bench() -> Bench<Recv> {
-        Bench::new(&Parameters::of::<Recv>(SPEC), &[("level", "ring_level=$1")], "")
+        Bench::new(&Parameters::with_fixes::<Recv>(SPEC), &[("level", "ring_level=$1")], "")
     }
 
     #[test]

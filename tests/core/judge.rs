@@ -11,7 +11,7 @@ use cosim_core::verilated::Error;
 use rand::SeedableRng;
 use std::path::Path;
 
-const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
+const REPAIRED: Parameters = Parameters::with_fixes::<Thread2>(0xff);
 
 /// A correct model with changed outputs.
 struct Tampered<F> {
@@ -52,7 +52,7 @@ fn judged(tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>) -> Blame {
 #[test]
 fn no_side_is_blamed_if_both_are_right() {
     let judgement = judged(|_, _| Ok(()));
-    assert_eq!(judgement, Blame::of(None, None));
+    assert_eq!(judgement, Blame::from_failures(None, None));
     assert_eq!(judgement.broken_by, Culprit::Undecided);
     assert!(judgement.lines()[0].starts_with("no check"), "{judgement:?}");
 }
@@ -108,7 +108,7 @@ fn a_dut_that_never_answers_violates_progress() {
 /// As specified, the model hangs after the last unit of this message.
 #[test]
 fn both_sides_are_blamed_if_neither_makes_progress() {
-    const SPEC: Parameters = Parameters::of::<Thread2>(0x00);
+    const SPEC: Parameters = Parameters::with_fixes::<Thread2>(0x00);
     let text = include_str!("../../vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
     let stimulus = parse::<Thread2>(text, Path::new("f5b")).unwrap().stimulus;
     let mut dut = GoldenDut::new(&SPEC);
@@ -147,8 +147,8 @@ fn raw_pins_are_not_judged_and_a_cancelled_judgement_says_so() {
 #[test]
 fn a_judgement_survives_json() {
     let breach = |check| SideFailure { cycle: 7, violation: Violation::new(check, "why") };
-    assert_eq!(Blame::of(None, Some(breach("b"))).broken_by, Culprit::GoldenModel);
-    let judgement = Blame::of(Some(breach("a")), Some(breach("b")));
+    assert_eq!(Blame::from_failures(None, Some(breach("b"))).broken_by, Culprit::GoldenModel);
+    let judgement = Blame::from_failures(Some(breach("a")), Some(breach("b")));
     assert_eq!(judgement.broken_by, Culprit::Both);
     let text = serde_json::to_string(&judgement).unwrap();
     assert_eq!(

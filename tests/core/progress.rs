@@ -9,7 +9,7 @@ use cosim_core::verilated::{BatchEnd, Error};
 use rand::SeedableRng;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
+const REPAIRED: Parameters = Parameters::with_fixes::<Thread2>(0xff);
 
 fn stimulus() -> Stimulus<Thread2> {
     let weights = &Thread2::scenarios()[0].weights;

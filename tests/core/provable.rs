@@ -21,11 +21,11 @@ fn unprovable(design: &Design) -> Vec<Unprovable> {
 #[test]
 fn each_block_is_on_the_list_in_each_profile() {
     let blocks = [
-        BlockInfo::of::<Thread2>(),
-        BlockInfo::of::<Dll>(),
-        BlockInfo::of::<Qp>(),
-        BlockInfo::of::<Recv>(),
-        BlockInfo::of::<Rx>(),
+        BlockInfo::of_block::<Thread2>(),
+        BlockInfo::of_block::<Dll>(),
+        BlockInfo::of_block::<Qp>(),
+        BlockInfo::of_block::<Recv>(),
+        BlockInfo::of_block::<Rx>(),
     ];
     for info in blocks {
         let examined = Examined::new(info, &Rtl::default()).unwrap();

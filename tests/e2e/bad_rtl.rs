@@ -13,18 +13,18 @@ use std::process::Command;
 const EXPECTED: [(&str, Bugs<'_>); 5] = [
     (
         "thread2",
-        Bugs { most_packets: packets_of_thread2, open: Some(THREAD2_OPEN), ..Bugs::of(96) },
+        Bugs { most_packets: packets_of_thread2, open: Some(THREAD2_OPEN), ..Bugs::with_count(96) },
     ),
-    ("dll", Bugs { most_packets: packets_of_dll, open: Some(DLL_OPEN), ..Bugs::of(65) }),
-    ("qp", Bugs { most_packets: steps_of_qp, open: Some(QP_OPEN), ..Bugs::of(74) }),
-    ("recv", Bugs { most_packets: packets_of_recv, open: Some(RECV_OPEN), ..Bugs::of(71) }),
+    ("dll", Bugs { most_packets: packets_of_dll, open: Some(DLL_OPEN), ..Bugs::with_count(65) }),
+    ("qp", Bugs { most_packets: steps_of_qp, open: Some(QP_OPEN), ..Bugs::with_count(74) }),
+    ("recv", Bugs { most_packets: packets_of_recv, open: Some(RECV_OPEN), ..Bugs::with_count(71) }),
     (
         "rx",
         Bugs {
             most_packets: packets_of_rx,
             open: None,
             reported_at: boundary_of_rx,
-            ..Bugs::of(102)
+            ..Bugs::with_count(102)
         },
     ),
 ];

@@ -122,7 +122,8 @@ impl<const PRINTS: bool> harness::Golden<Inputs, Outputs> for Counting<PRINTS> {
     fn clock(&mut self, inputs: &Inputs, (): &()) -> RuleSet {
         let taken = inputs.a_tlp_valid.get() == 1;
         self.taken += u64::from(taken);
-        RuleSet::one(usize::from(!taken)).with(RuleSet::one(2).only_if(self.taken == 100))
+        RuleSet::from_rule(usize::from(!taken))
+            .with(RuleSet::from_rule(2).only_if(self.taken == 100))
     }
 
     fn state(&self) -> &'static str {
@@ -252,9 +253,9 @@ impl<const PRINTS: bool> harness::Coverage<Toy<PRINTS>> for Watching<PRINTS> {
     }
 
     fn after(&mut self, edge: &Edge<'_, Toy<PRINTS>>, bins: &mut Bins<'_>) {
-        let place = const { Place::<1>::of(&tlps::<PRINTS>(), "tlps") };
+        let place = const { Place::<1>::find_group(&tlps::<PRINTS>(), "tlps") };
         if edge.inputs.a_tlp_valid.get() == 1 {
-            bins.hit(place.bin([0]));
+            bins.record(place.bin([0]));
         }
     }
 }
@@ -306,7 +307,7 @@ impl<const PRINTS: bool> Explain for Toy<PRINTS> {}
 
 fn toy(part: Part) -> Checks {
     WRONG_PART.store(part as u8, Ordering::Relaxed);
-    Checks::of::<Toy<RIGHT>>("no program")
+    Checks::for_block::<Toy<RIGHT>>("no program")
 }
 
 #[track_caller]
@@ -332,7 +333,7 @@ fn errors_of_a_block_are_found_and_named_and_one_that_is_right_passes() -> Check
     finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);
     finds(toy(Part::Objects).scoreboard_fires(&[]), &["no fault", "counted"]);
     toy(Part::None);
-    let wrong = Checks::of::<Toy<WRONG>>("no program");
+    let wrong = Checks::for_block::<Toy<WRONG>>("no program");
     finds(wrong.rules_are_hit(), &["`rules: T3`", "`tlps: never`", "unreachable: `tlps: taken`"]);
     let fires = ["of-two-minds: fires on none", "complete: fires, but is not in"];
     finds(wrong.scoreboard_fires(&[]), &fires);
@@ -434,7 +435,7 @@ fn patch_of_qp(file: &str, line: usize, from: &str, to: &str) -> String {
 #[test]
 fn errors_of_a_folder_of_bugs_are_found() {
     let (qp, place) = (checks("qp"), common::Place::new());
-    finds(qp.bugs_are_found(place.path(""), &Bugs::of(0)), &["no .patch in it"]);
+    finds(qp.bugs_are_found(place.path(""), &Bugs::with_count(0)), &["no .patch in it"]);
     let file = "QpStateCtrl.sv";
     let rtl = source(format!("rtl/qp/{file}"));
     let first = rtl.lines().next().unwrap();
@@ -453,7 +454,7 @@ fn errors_of_a_folder_of_bugs_are_found() {
     let bugs = Bugs {
         open: Some(&[("5-of-the-rtl", "undecided"), ("6-gone", "raw_pins")]),
         reported_at: |name| if name.starts_with('4') { &["evt_"] } else { &[] },
-        ..Bugs::of(4)
+        ..Bugs::with_count(4)
     };
     finds(
         qp.bugs_are_found(place.path(""), &bugs),

@@ -54,7 +54,7 @@ pub fn model<B: Explain>(
     view: View,
 ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
     let kept = Kept::new(models(), u64::MAX);
-    rtl.build(BlockInfo::of::<B>(), parameters, view, &kept)?.load::<B>(parameters)
+    rtl.build(BlockInfo::of_block::<B>(), parameters, view, &kept)?.load::<B>(parameters)
 }
 
 /// The program, with its cache and what it remembers of a user inside the build folder. This is the
@@ -70,11 +70,11 @@ pub fn program() -> std::process::Command {
 pub fn checks(block: &str) -> Checks {
     let program = env!("CARGO_BIN_EXE_cosim");
     let all = [
-        Checks::of::<Thread2>(program),
-        Checks::of::<Dll>(program),
-        Checks::of::<Qp>(program),
-        Checks::of::<Recv>(program),
-        Checks::of::<Rx>(program),
+        Checks::for_block::<Thread2>(program),
+        Checks::for_block::<Dll>(program),
+        Checks::for_block::<Qp>(program),
+        Checks::for_block::<Recv>(program),
+        Checks::for_block::<Rx>(program),
     ];
     let found = all.into_iter().find(|checks| checks.info().name == block);
     found.unwrap_or_else(|| panic!("no block {block}")).models(models())

@@ -9,7 +9,7 @@ use cosim_core::harness::{
 use cosim_core::verilated::{BeforeReset, Error, Model};
 use rand::SeedableRng;
 
-const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
+const REPAIRED: Parameters = Parameters::with_fixes::<Thread2>(0xff);
 
 /// The verilated model with changed outputs, cycle by cycle with two evaluations.
 pub struct Tampered<B: Block, F> {

@@ -94,7 +94,7 @@ impl<P: Pins> Pin<P> {
     ///
     /// # Panics
     /// If there is none; in a constant, this does not compile.
-    pub const fn of(prefix: &str, name: &str) -> Self {
+    pub const fn named(prefix: &str, name: &str) -> Self {
         match Self::find(prefix, name) {
             Some(pin) => pin,
             None => panic!("the block has no port of this name and direction"),

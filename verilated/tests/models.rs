@@ -214,8 +214,8 @@ fn a_batch_skips_exactly_the_open_bits() {
 
 #[test]
 fn pins_are_found_by_name_and_take_their_bits_only() {
-    const COUNT: Pin<Outputs> = Pin::of("co", "unt");
-    const WIDE: Pin<Outputs> = Pin::of("", "wide");
+    const COUNT: Pin<Outputs> = Pin::named("co", "unt");
+    const WIDE: Pin<Outputs> = Pin::named("", "wide");
     assert!(Pin::<Outputs>::find("", "clk").is_none());
     let mut outputs = Outputs::default();
     COUNT.set(&mut outputs, 0x123);
@@ -457,7 +457,7 @@ fn the_verified_library_is_loaded() {
     let folder = TempDir::new().unwrap();
     let first = library_in(folder.path(), "counter.v", Tracing::Off, false, false);
     let path = first.path().to_owned();
-    let again = BuiltLibrary::again(path.clone(), first.blake3()).unwrap();
+    let again = BuiltLibrary::reopen(path.clone(), first.blake3()).unwrap();
     fs::rename(&path, folder.path().join("moved")).unwrap();
     fs::write(&path, "no library").unwrap();
     for library in [&first, &again] {
@@ -465,7 +465,7 @@ fn the_verified_library_is_loaded() {
         assert_eq!(kind.top(), "counter");
     }
     // The new file is refused because of its content.
-    assert!(BuiltLibrary::again(path, first.blake3()).is_err());
+    assert!(BuiltLibrary::reopen(path, first.blake3()).is_err());
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Block {
     /// nothing here; Verilator reports it.
     fn in_order(&self) -> Self {
         let text = |file: PathBuf| fs::read(file).unwrap_or_default();
-        let declarations = |file| Declarations::of(&String::from_utf8_lossy(&text(file)));
+        let declarations = |file| Declarations::scan_text(&String::from_utf8_lossy(&text(file)));
         let sources: Vec<Declarations> = self.files().into_iter().map(declarations).collect();
         let names = self.names();
         let sources = sources::order(&sources).into_iter().map(|place| names[place].clone());

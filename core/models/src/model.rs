@@ -89,7 +89,7 @@ fn data(
     if !preprocessed.texts.values().any(|text| opens_files(text)) {
         return Ok(Vec::new());
     }
-    let names = DataNames::of(&preprocessed, &design.elaborate(verilator, out)?);
+    let names = DataNames::from_design(&preprocessed, &design.elaborate(verilator, out)?);
     for opened in &names.computed {
         println!(
             "cargo:warning={}:{}: the RTL computes the name of a file that it opens, so that file \

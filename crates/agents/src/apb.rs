@@ -47,7 +47,7 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// # Panics
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
-    pub const fn of(pattern: &str) -> Self {
+    pub const fn named(pattern: &str) -> Self {
         Self::of_ports(Ports::new(pattern))
     }
 

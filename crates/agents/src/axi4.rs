@@ -161,9 +161,9 @@ pub struct Axi4Pins<M, S, const WORDS: usize = 32> {
 macro_rules! address_pins {
     ($find:ident, $more:ident, $channel:literal) => {
         Axi4AddressPins {
-            valid: $find.of(concat!($channel, "valid")),
-            ready: $find.of(concat!($channel, "ready")),
-            addr: $find.of(concat!($channel, "addr")),
+            valid: $find.find_pin(concat!($channel, "valid")),
+            ready: $find.find_pin(concat!($channel, "ready")),
+            addr: $find.find_pin(concat!($channel, "addr")),
             id: $more.find(concat!($channel, "id")),
             len: $more.find(concat!($channel, "len")),
             size: $more.find(concat!($channel, "size")),
@@ -189,7 +189,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     /// # Panics
     /// If a port is missing that is not optional, or the data is too wide; in a constant, this does
     /// not compile.
-    pub const fn of(pattern: &str) -> Self {
+    pub const fn named(pattern: &str) -> Self {
         Self::of_ports(Ports::new(pattern))
     }
 
@@ -216,22 +216,22 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
         let (more_w, more_r) = (w.only_if(!Self::IS_LITE), r.only_if(!Self::IS_LITE));
         let pins = Self {
             aw: address_pins!(w, more_w, "aw"),
-            wvalid: w.of("wvalid"),
-            wready: w.of("wready"),
-            wdata: w.of("wdata"),
+            wvalid: w.find_pin("wvalid"),
+            wready: w.find_pin("wready"),
+            wdata: w.find_pin("wdata"),
             wstrb: w.find("wstrb"),
-            wlast: more_w.of("wlast"),
-            bvalid: w.of("bvalid"),
-            bready: w.of("bready"),
+            wlast: more_w.find_pin("wlast"),
+            bvalid: w.find_pin("bvalid"),
+            bready: w.find_pin("bready"),
             bid: more_w.find("bid"),
             bresp: w.find("bresp"),
             ar: address_pins!(r, more_r, "ar"),
-            rvalid: r.of("rvalid"),
-            rready: r.of("rready"),
+            rvalid: r.find_pin("rvalid"),
+            rready: r.find_pin("rready"),
             rid: more_r.find("rid"),
-            rdata: r.of("rdata"),
+            rdata: r.find_pin("rdata"),
             rresp: r.find("rresp"),
-            rlast: more_r.of("rlast"),
+            rlast: more_r.find_pin("rlast"),
         };
         check_bus::<WORDS>(8 * pins.bytes());
         pins
@@ -277,7 +277,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     /// The response that a channel offers.
     #[inline]
     pub(crate) fn response(pin: Option<Pin<S>>, s: &S) -> AxiResponse {
-        AxiResponse::of(pin.map_or(0, |pin| pin.get(s)))
+        AxiResponse::from_code(pin.map_or(0, |pin| pin.get(s)))
     }
 
     /// Whether a beat is the last one of its burst.
@@ -341,16 +341,16 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
         match place {
             0 => address("write", &self.aw),
             1 => {
-                let strobe = |pin| format!(" strobe {}", Lanes::of(pin, m));
+                let strobe = |pin| format!(" strobe {}", Lanes::read_pin(pin, m));
                 let strobe = self.wstrb.map_or_else(String::new, strobe);
-                let data = Wide::<WORDS>::of(self.wdata, m);
+                let data = Wide::<WORDS>::read_pin(self.wdata, m);
                 format!("{data}{strobe}{}", last(self.wlast.is_high(m)))
             }
             2 => format!("{}{}", Self::response(self.bresp, s), id(self.bid)),
             3 => address("read", &self.ar),
             _ => {
                 let (data, response) =
-                    (Wide::<WORDS>::of(self.rdata, s), Self::response(self.rresp, s));
+                    (Wide::<WORDS>::read_pin(self.rdata, s), Self::response(self.rresp, s));
                 format!("{data} {response}{}{}", id(self.rid), last(self.rlast.is_high(s)))
             }
         }
@@ -374,7 +374,7 @@ pub enum AxiResponse {
 impl AxiResponse {
     /// The response with a code, of which the low two bits count.
     #[inline]
-    pub const fn of(code: u64) -> Self {
+    pub const fn from_code(code: u64) -> Self {
         match code & 3 {
             0 => Self::Okay,
             1 => Self::ExOkay,

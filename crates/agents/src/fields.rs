@@ -144,7 +144,7 @@ pub struct FieldDriver<'a, I, O, T> {
 }
 
 /// Writes a field into the words of a port.
-fn put(words: &mut [u32], place: Field, value: u64) {
+fn write_field(words: &mut [u32], place: Field, value: u64) {
     let (first, shift) = ((place.lsb / 32) as usize, place.lsb % 32);
     let bits = u128::from(value & place.max()) << shift;
     for (index, word) in words.iter_mut().skip(first).take(3).enumerate() {
@@ -160,7 +160,7 @@ impl<I, O, T: Layout> FieldDriver<'_, I, O, T> {
         self.hold = step.hold_cycles.get();
         for FieldValue { field, value } in &step.fields {
             if let Some(place) = place::<T>(field) {
-                put(&mut self.words, place, value.get());
+                write_field(&mut self.words, place, value.get());
             }
         }
     }

@@ -44,7 +44,7 @@ fn first_bins(groups: &[Covergroup]) -> Vec<usize> {
 }
 
 impl<P: Copy, S: Default, const IS_MANAGER: bool> InterfaceCoverage<P, S, IS_MANAGER> {
-    fn of(pins: P, groups: &[Covergroup]) -> Self {
+    fn for_pins(pins: P, groups: &[Covergroup]) -> Self {
         Self { pins, state: S::default(), firsts: first_bins(groups) }
     }
 
@@ -55,7 +55,7 @@ impl<P: Copy, S: Default, const IS_MANAGER: bool> InterfaceCoverage<P, S, IS_MAN
     {
         let Self { pins, state, firsts } = self;
         pins.sample(state, in_reset, m, s, |group, at| {
-            bins.hit(P::GROUPS[group].bin(firsts[group], at));
+            bins.record(P::GROUPS[group].bin(firsts[group], at));
         });
     }
 }
@@ -66,7 +66,7 @@ impl<I: 'static, O: 'static, P: Interface<I, O>> AgentCoverage<P, I, O>
     const GROUPS: &'static [Covergroup] = P::GROUPS;
 
     fn new(pins: P) -> Self {
-        Self::of(pins, P::GROUPS)
+        Self::for_pins(pins, P::GROUPS)
     }
 
     #[inline]
@@ -81,7 +81,7 @@ impl<I: 'static, O: 'static, P: Interface<O, I>> AgentCoverage<P, I, O>
     const GROUPS: &'static [Covergroup] = P::GROUPS;
 
     fn new(pins: P) -> Self {
-        Self::of(pins, P::GROUPS)
+        Self::for_pins(pins, P::GROUPS)
     }
 
     #[inline]

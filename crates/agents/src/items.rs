@@ -111,7 +111,7 @@ impl<'a, T> Queue<'a, T> {
 
     /// Items that were not returned.
     #[inline]
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 

@@ -66,7 +66,7 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     ///
     /// # Panics
     /// If `addr` or `rdata` is missing; in a constant, this does not compile.
-    pub const fn of(pattern: &str) -> Self {
+    pub const fn named(pattern: &str) -> Self {
         Self::of_ports(Ports::new(pattern))
     }
 

@@ -185,7 +185,7 @@ pub type Struct = (&'static str, &'static [(&'static str, Field)]);
 ///     AxiLitePins::of_ports(Ports::new("s_axil_").lane(1, 4));
 /// // Members of packed structs, as in `req.aw_valid` and `resp.aw_ready`.
 /// const BUS: AxiLitePins<Inputs, Outputs> =
-///     AxiLitePins::of_ports(Ports::new("").of(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]));
+///     AxiLitePins::of_ports(Ports::new("").with_structs(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]));
 /// ```
 #[derive(Clone, Copy)]
 pub struct Ports<'a> {
@@ -208,7 +208,7 @@ impl<'a> Ports<'a> {
 
     /// The members of packed structs, in place of ports. A member has at most 64 bits.
     #[must_use]
-    pub const fn of(self, structs: &'a [Struct]) -> Self {
+    pub const fn with_structs(self, structs: &'a [Struct]) -> Self {
         Self { structs, ..self }
     }
 
@@ -293,7 +293,7 @@ impl<'a> Finder<'a> {
     ///
     /// # Panics
     /// If there is none; in a constant, this does not compile.
-    pub(crate) const fn of<P: Pins>(&self, name: &str) -> Pin<P> {
+    pub(crate) const fn find_pin<P: Pins>(&self, name: &str) -> Pin<P> {
         match self.find(name) {
             Some(pin) => pin,
             None if !self.is_there => Pin::absent(),
@@ -379,7 +379,7 @@ macro_rules! interface_pins {
             }
         }
     };
-    (# Pin $finder:ident, $name:literal $(, $other:literal)*) => { $finder.of($name) };
+    (# Pin $finder:ident, $name:literal $(, $other:literal)*) => { $finder.find_pin($name) };
     (# Optional $finder:ident, $name:literal $(, $other:literal)*) => {
         $finder.find($name)
     };

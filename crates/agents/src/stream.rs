@@ -45,7 +45,7 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     ///
     /// # Panics
     /// If there is no `tvalid`; in a constant, this does not compile.
-    pub const fn of(pattern: &str) -> Self {
+    pub const fn named(pattern: &str) -> Self {
         Self::of_ports(Ports::new(pattern))
     }
 
@@ -73,16 +73,17 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
             return None;
         }
         let number = |pin: &Option<Pin<T>>| pin.map_or(0, |pin| pin.get(transmitter));
-        let keep =
-            self.tkeep.map_or_else(|| Lanes::ones(self.lanes()), |pin| Wide::of(pin, transmitter));
+        let keep = self
+            .tkeep
+            .map_or_else(|| Lanes::ones(self.lanes()), |pin| Wide::read_pin(pin, transmitter));
         Some(StreamBeat {
-            data: self.tdata.map_or(Wide::ZERO, |pin| Wide::of(pin, transmitter)),
+            data: self.tdata.map_or(Wide::ZERO, |pin| Wide::read_pin(pin, transmitter)),
             keep,
-            strb: self.tstrb.map_or(keep, |pin| Wide::of(pin, transmitter)),
+            strb: self.tstrb.map_or(keep, |pin| Wide::read_pin(pin, transmitter)),
             last: self.tlast.is_none_or(|pin| pin.is_high(transmitter)),
             id: Uint::new(number(&self.tid)),
             dest: Uint::new(number(&self.tdest)),
-            user: self.tuser.map_or(Wide::ZERO, |pin| Wide::of(pin, transmitter)),
+            user: self.tuser.map_or(Wide::ZERO, |pin| Wide::read_pin(pin, transmitter)),
         })
     }
 
@@ -108,10 +109,10 @@ pub struct StreamBeat {
     #[serde(default)]
     pub data: Data,
     /// The bytes that are part of the stream; all by default.
-    #[serde(default = "all", skip_serializing_if = "is_all")]
+    #[serde(default = "all_lanes", skip_serializing_if = "is_all")]
     pub keep: Lanes,
     /// The bytes that are data; all of `keep` by default.
-    #[serde(default = "all", skip_serializing_if = "is_all")]
+    #[serde(default = "all_lanes", skip_serializing_if = "is_all")]
     pub strb: Lanes,
     /// Whether the beat is the last one of its packet.
     #[serde(default)]
@@ -128,19 +129,19 @@ pub struct StreamBeat {
 }
 // ANCHOR_END: beat
 
-fn all() -> Lanes {
+fn all_lanes() -> Lanes {
     Lanes::ones(128)
 }
 
 fn is_all(lanes: &Lanes) -> bool {
-    *lanes == all()
+    *lanes == all_lanes()
 }
 
 impl StreamBeat {
     /// A beat of data with all bytes.
     pub fn new(data: Data, last: bool) -> Self {
         let (id, user) = (Uint::new(0), Lanes::ZERO);
-        Self { data, keep: all(), strb: all(), last, id, dest: id, user }
+        Self { data, keep: all_lanes(), strb: all_lanes(), last, id, dest: id, user }
     }
 
     /// Whether a byte is in `strb` and not in `keep`.

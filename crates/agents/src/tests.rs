@@ -40,35 +40,35 @@ protocol!(axi4 {
 } {
     awready: 1 u8, wready: 1 u8, bvalid: 1 u8, bid: 2 u8, bresp: 2 u8, arready: 1 u8,
     rvalid: 1 u8, rid: 2 u8, rdata: 128 [u32; 4], rresp: 2 u8, rlast: 1 u8,
-} PINS: Axi4Pins = Axi4Pins::of(""););
+} PINS: Axi4Pins = Axi4Pins::named(""););
 protocol!(axi_lite {
     awvalid: 1 u8, awaddr: 12 u16, awprot: 3 u8, wvalid: 1 u8, wdata: 32 u32,
     wstrb: 4 u8, bready: 1 u8, arvalid: 1 u8, araddr: 12 u16, rready: 1 u8,
 } {
     awready: 1 u8, wready: 1 u8, bvalid: 1 u8, bresp: 2 u8, arready: 1 u8,
     rvalid: 1 u8, rdata: 32 u32, rresp: 2 u8,
-} PINS: AxiLitePins = AxiLitePins::of(""););
+} PINS: AxiLitePins = AxiLitePins::named(""););
 protocol!(apb {
     psel: 1 u8, penable: 1 u8, pwrite: 1 u8, paddr: 10 u16, pwdata: 32 u32, pstrb: 4 u8,
     pprot: 3 u8,
-} { pready: 1 u8, prdata: 32 u32, pslverr: 1 u8, } PINS: ApbPins = ApbPins::of(""););
+} { pready: 1 u8, prdata: 32 u32, pslverr: 1 u8, } PINS: ApbPins = ApbPins::named(""););
 protocol!(wishbone {
     cyc: 1 u8, stb: 1 u8, we: 1 u8, adr: 8 u8, dat_w: 32 u32, sel: 4 u8,
 } { ack: 1 u8, err: 1 u8, rty: 1 u8, dat_r: 32 u32, stall: 1 u8, }
-    CLASSIC: WishbonePins = WishbonePins::of("", WishboneMode::Classic).with_word_addresses();
-    PIPELINED: WishbonePins = WishbonePins::of("", WishboneMode::Pipelined);
+    CLASSIC: WishbonePins = WishbonePins::named("", WishboneMode::Classic).with_word_addresses();
+    PIPELINED: WishbonePins = WishbonePins::named("", WishboneMode::Pipelined);
 );
 protocol!(wishbone_reads { cyc: 1 u8, stb: 1 u8, adr: 8 u8, } { ack: 1 u8, dat_r: 32 u32, }
-    PINS: WishbonePins = WishbonePins::of("", WishboneMode::Classic););
+    PINS: WishbonePins = WishbonePins::named("", WishboneMode::Classic););
 protocol!(memory_port {
     en: 1 u8, we: 1 u8, be: 16 u16, addr: 5 u8, wdata: 128 [u32; 4],
 } { rdata: 128 [u32; 4], }
-    PINS: MemoryPortPins = MemoryPortPins::of("").with_latency(2).with_depth(24);
+    PINS: MemoryPortPins = MemoryPortPins::named("").with_latency(2).with_depth(24);
 );
 protocol!(stream {
     tvalid: 1 u8, tdata: 72 [u32; 3], tkeep: 9 u16, tstrb: 9 u16, tlast: 1 u8, tid: 3 u8,
     tdest: 2 u8, tuser: 5 u8,
-} { tready: 1 u8, } PINS: StreamPins = StreamPins::of(""););
+} { tready: 1 u8, } PINS: StreamPins = StreamPins::named(""););
 
 /// The pins of a cycle, on top of those that it has by default, and whether it is in reset.
 fn cycle<M: Pins, S: Pins>(names: &str, defaults: &str) -> (bool, M, S) {

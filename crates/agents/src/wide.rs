@@ -44,7 +44,7 @@ impl<const WORDS: usize> Wide<WORDS> {
 
     /// The value of a port.
     #[inline]
-    pub fn of<P: Pins>(pin: Pin<P>, pins: &P) -> Self {
+    pub fn read_pin<P: Pins>(pin: Pin<P>, pins: &P) -> Self {
         Self(pin.words(pins))
     }
 
@@ -247,7 +247,7 @@ mod tests {
             seed >> 16
         };
         for port in ["low", "wide", "high"] {
-            let whole = Pin::<P>::of("", port);
+            let whole = Pin::<P>::named("", port);
             for _ in 0..2000 {
                 let bits = whole.width();
                 let lsb = random() as u32 % bits;
@@ -255,25 +255,25 @@ mod tests {
                 let mut pins = P::default();
                 for other in ["low", "wide", "high"] {
                     let words = [0; 4].map(|_: u32| random() as u32);
-                    Pin::<P>::of("", other).set_words(&mut pins, &words);
+                    Pin::<P>::named("", other).set_words(&mut pins, &words);
                 }
-                let (before, part) = (Wide::<4>::of(whole, &pins), whole.bits(lsb, width));
+                let (before, part) = (Wide::<4>::read_pin(whole, &pins), whole.bits(lsb, width));
                 let shifted = |value: &Wide<4>, at: u32| value.bit(lsb + at);
-                let read = Wide::<4>::of(part, &pins);
+                let read = Wide::<4>::read_pin(part, &pins);
                 assert!((0..128).all(|at| read.bit(at) == (at < width && shifted(&before, at))));
                 assert_eq!(part.get(&pins), read.get());
                 let value = Wide([0; 4].map(|_: u32| random() as u32));
                 let other = pins;
                 part.set_words(&mut pins, &value.0);
-                assert_eq!(Wide::<4>::of(part, &pins), value.low(width));
-                let after = Wide::<4>::of(whole, &pins);
+                assert_eq!(Wide::<4>::read_pin(part, &pins), value.low(width));
+                let after = Wide::<4>::read_pin(whole, &pins);
                 let is_inside = |at: u32| (lsb..lsb + width).contains(&at);
                 assert!((0..128).all(|at| is_inside(at) || after.bit(at) == before.bit(at)));
                 part.set_words(&mut pins, &read.0);
                 assert_eq!(pins.as_bytes(), other.as_bytes());
             }
         }
-        let bus = Pin::<P>::of("", "wide");
+        let bus = Pin::<P>::named("", "wide");
         assert_eq!(bus.lane(1, 4).name().to_string(), "wide[49:25]");
         assert_eq!(
             (bus.name().to_string(), bus.bits(3, 1).name().to_string()),

@@ -69,7 +69,7 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// # Panics
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
-    pub const fn of(pattern: &str, mode: WishboneMode) -> Self {
+    pub const fn named(pattern: &str, mode: WishboneMode) -> Self {
         Self::of_ports(Ports::new(pattern), mode)
     }
 

@@ -6,7 +6,7 @@
 //! them.
 
 use super::gates::Operands;
-use super::miter::{Miter, STARTED, of};
+use super::miter::{Miter, STARTED, map_literal};
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
 use crate::OF;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -44,7 +44,7 @@ impl Aig {
     /// is its `-vmap` file.
     pub fn candidates(&self, interface: &Interface<'_>, map: &str, never: &str) -> Vec<Candidate> {
         let registers = self.registers(map);
-        let operands = Operands::of(self);
+        let operands = Operands::from_aig(self);
         // The registers of which each bit may give that of an address.
         let of_address = |address: BTreeMap<u32, Literal>| {
             let cones = address.into_values().map(|bit| operands.cone_in_cycle([bit]));
@@ -143,7 +143,7 @@ impl Aig {
         candidates: &[Candidate],
         one: &Candidate,
     ) -> EquivalenceQuery {
-        let mut miter = Miter::new(self, interface, 0, &self.all(), None);
+        let mut miter = Miter::new(self, interface, 0, &self.all_nodes(), None);
         let written = miter.written(self, interface);
         let mut broken = FALSE;
         let mut wrong = FALSE;
@@ -174,7 +174,7 @@ impl Miter {
     /// An output of the first side.
     pub(super) fn is_one(&self, aig: &Aig, output: &str) -> Literal {
         let found = aig.outputs.iter().find(|(_, name)| name == output);
-        found.map_or(TRUE, |(literal, _)| of(&self.sides[0], *literal))
+        found.map_or(TRUE, |(literal, _)| map_literal(&self.sides[0], *literal))
     }
 
     /// 1 if the registers of the first side say that the word at an address was written, and
@@ -186,7 +186,8 @@ impl Miter {
         is_known: Literal,
     ) -> Literal {
         let side = &self.sides[0];
-        let value = |bits: &Bits| -> Bits { bits.iter().map(|bit| of(side, *bit)).collect() };
+        let value =
+            |bits: &Bits| -> Bits { bits.iter().map(|bit| map_literal(side, *bit)).collect() };
         let says = match written {
             Written::Marked(bits) => {
                 let bits = value(bits);

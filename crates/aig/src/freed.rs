@@ -23,7 +23,7 @@ impl Freed {
     /// Those of the outputs that depend on a register of its own, and on no other.
     pub fn own_outputs<'a>(&'a self, names: &HashSet<&str>) -> HashSet<&'a str> {
         let Aig { latches, outputs, .. } = &self.aig;
-        let operands = Operands::of(&self.aig);
+        let operands = Operands::from_aig(&self.aig);
         let registers: HashMap<u32, usize> =
             latches.iter().enumerate().map(|(place, latch)| (latch.node, place)).collect();
         let next = |node: u32| registers.get(&node).map(|place| latches[*place].next);

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Operands(HashMap<u32, [Literal; 2]>);
 
 impl Operands {
-    pub(super) fn of(aig: &Aig) -> Self {
+    pub(super) fn from_aig(aig: &Aig) -> Self {
         Self(aig.ands.iter().copied().collect())
     }
 

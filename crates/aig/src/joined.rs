@@ -1,7 +1,7 @@
 //! Two RTLs in one graph, so that the miter of a mutant compares them.
 
 use super::gates::Gates;
-use super::miter::{Counts, Miter, STARTED, of};
+use super::miter::{Counts, Miter, STARTED, map_literal};
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Latch, Literal, TRUE};
 use std::collections::{HashMap, HashSet};
 
@@ -165,7 +165,7 @@ impl Aig {
         let Some(prefix) = illegal else { return TRUE };
         let mut breaks = FALSE;
         for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
-            breaks = miter.or(breaks, of(&miter.sides[0], *literal));
+            breaks = miter.or(breaks, map_literal(&miter.sides[0], *literal));
         }
         // Registers may have any value in the reset cycle, which must exclude none of them.
         breaks = miter.and(breaks, STARTED);

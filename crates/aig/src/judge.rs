@@ -6,7 +6,7 @@
 
 mod contents;
 
-use super::simulation::{Known, of, settle};
+use super::simulation::{Known, settle, value_of};
 use super::{Aig, Interface, Literal, split};
 use crate::CutMemory;
 use contents::Contents;
@@ -147,10 +147,11 @@ impl Aig {
         let sizes = pins.sizes.map(|size| size.max(1));
         let longest = cases.iter().map(|case| case.outputs.len() / sizes[1]).max().unwrap_or(0);
         for cycle in 0..longest {
-            let slices = |of: fn(&RecordedInputs) -> &[u8], size: usize| -> Vec<Option<&[u8]>> {
-                let range = cycle * size..(cycle + 1) * size;
-                cases.iter().map(|case| of(case).get(range.clone())).collect()
-            };
+            let slices =
+                |bytes_of: fn(&RecordedInputs) -> &[u8], size: usize| -> Vec<Option<&[u8]>> {
+                    let range = cycle * size..(cycle + 1) * size;
+                    cases.iter().map(|case| bytes_of(case).get(range.clone())).collect()
+                };
             let driven = slices(|case| &case.cycles, sizes[0]);
             let shown = slices(|case| &case.outputs, sizes[1]);
             for pin in &inputs {
@@ -158,7 +159,8 @@ impl Aig {
             }
             for Stage { reads, ands } in &stages {
                 for ReadPort { memory, address, data } in reads {
-                    let address: Vec<Known> = address.iter().map(|bit| of(&values, *bit)).collect();
+                    let address: Vec<Known> =
+                        address.iter().map(|bit| value_of(&values, *bit)).collect();
                     let read = contents[*memory].read(&address);
                     for (node, bit) in data {
                         values[*node] = read.get(*bit).copied().unwrap_or_default();
@@ -167,7 +169,7 @@ impl Aig {
                 settle(ands, &mut values);
             }
             for pin in &outputs {
-                let (graph, model) = (of(&values, pin.literal), pin.value(&shown));
+                let (graph, model) = (value_of(&values, pin.literal), pin.value(&shown));
                 let wrong = graph.is_one & model.is_zero | graph.is_zero & model.is_one;
                 if wrong != 0 {
                     let lane = wrong.trailing_zeros() as usize;
@@ -183,14 +185,16 @@ impl Aig {
                 *compared.entry(pin.port.name).or_default() += u64::from(equal.count_ones());
             }
             for WritePort { memory, address, bits } in &writes {
-                let of = |literal: &Literal| of(&values, *literal);
-                let address: Vec<Known> = address.iter().map(of).collect();
-                let bits: Vec<(Known, usize, Known)> =
-                    bits.iter().map(|(enable, bit, data)| (of(enable), *bit, of(data))).collect();
+                let value = |literal: &Literal| value_of(&values, *literal);
+                let address: Vec<Known> = address.iter().map(value).collect();
+                let bits: Vec<(Known, usize, Known)> = bits
+                    .iter()
+                    .map(|(enable, bit, data)| (value(enable), *bit, value(data)))
+                    .collect();
                 contents[*memory].write(&address, &bits);
             }
             let next: Vec<Known> =
-                self.latches.iter().map(|latch| of(&values, latch.next)).collect();
+                self.latches.iter().map(|latch| value_of(&values, latch.next)).collect();
             for (latch, next) in self.latches.iter().zip(next) {
                 values[latch.node as usize] = next;
             }

@@ -26,7 +26,7 @@ use cosim_block::words::split;
 pub use freed::Freed;
 use gates::Operands;
 pub use judge::{Contradiction, Pins};
-use miter::{Counts, FreedRegisters, Miter, OwnReads, of};
+use miter::{Counts, FreedRegisters, Miter, OwnReads, map_literal};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};
 pub use simulation::{Seen, Violation};
@@ -258,7 +258,7 @@ impl Aig {
         reads: impl Fn(&HashSet<usize>) -> BTreeSet<&'a str>,
         counts: impl Fn(&mut Miter) -> Counts,
     ) -> EquivalenceQuery {
-        let mut shared = self.all();
+        let mut shared = self.all_nodes();
         let mut hop = 0;
         loop {
             let reads = OwnReads::InReset(reads(&shared));
@@ -283,9 +283,13 @@ impl Aig {
     /// networks are small, such as a counter and its controls. Proved invariants are not used, as
     /// arbitrary values would violate them all the time. A second question for the same register
     /// keeps those of one bit that it depends on: a counter may stand still at one value.
-    pub fn alone(&self, interface: &Interface<'_>, mutation: u32) -> Vec<EquivalenceQuery> {
+    pub fn query_single_registers(
+        &self,
+        interface: &Interface<'_>,
+        mutation: u32,
+    ) -> Vec<EquivalenceQuery> {
         let interface = &Interface { proved: &[], ..*interface };
-        let all = self.all();
+        let all = self.all_nodes();
         let miter = Miter::new(self, interface, mutation, &all, None);
         let word = |index: usize| self.latches[index].word;
         let words: BTreeSet<usize> = self.differing(&miter, &all).into_keys().map(word).collect();
@@ -295,7 +299,7 @@ impl Aig {
             let freed = FreedRegisters { reset: reset.clone(), kept };
             let miter = Miter::new(self, interface, mutation, &shared, Some(&freed));
             let differing = self.differing(&miter, &shared);
-            miter.ask(self, interface, &differing.into_values().collect::<Vec<_>>())
+            miter.into_query(self, interface, &differing.into_values().collect::<Vec<_>>())
         };
         let both = |one: usize| {
             let kept = self.bits_before(one);
@@ -312,7 +316,7 @@ impl Aig {
             *widths.entry(latch.word).or_default() += 1;
         }
         let own = self.latches.iter().filter(|latch| latch.word == one);
-        let before = Operands::of(self).cone_in_cycle(own.map(|latch| latch.next));
+        let before = Operands::from_aig(self).cone_in_cycle(own.map(|latch| latch.next));
         let is_bit = |latch: &Latch| {
             latch.word != one && widths[&latch.word] == 1 && before.contains(&latch.node)
         };
@@ -344,7 +348,7 @@ impl Aig {
         if !self.inputs.iter().any(|(_, name)| is_followed(name)) {
             return None;
         }
-        let mut shared = self.all();
+        let mut shared = self.all_nodes();
         let mut hop = 0;
         loop {
             let reads = OwnReads::Followed;
@@ -390,14 +394,15 @@ impl Aig {
         }
     }
 
-    fn all(&self) -> HashSet<usize> {
+    fn all_nodes(&self) -> HashSet<usize> {
         (0..self.latches.len()).collect()
     }
 
     /// The shared registers whose next values differ between the sides, ordered for determinism.
     fn differing(&self, miter: &Miter, shared: &HashSet<usize>) -> BTreeMap<usize, [Literal; 2]> {
         let next = |index: &usize| {
-            let next = [0, 1].map(|side| of(&miter.sides[side], self.latches[*index].next));
+            let next =
+                [0, 1].map(|side| map_literal(&miter.sides[side], self.latches[*index].next));
             (next[0] != next[1]).then_some((*index, next))
         };
         shared.iter().filter_map(next).collect()
@@ -413,10 +418,10 @@ impl Aig {
         output: &str,
         reads: Reads,
     ) -> Option<EquivalenceQuery> {
-        let all = self.all();
+        let all = self.all_nodes();
         let mut miter = Miter::new(self, interface, 0, &all, None);
         let (literal, _) = self.outputs.iter().find(|(_, name)| name == output)?;
-        let mut value = of(&miter.sides[0], *literal);
+        let mut value = map_literal(&miter.sides[0], *literal);
         let given = match reads {
             _ if value == FALSE => TRUE,
             Reads::Anything => TRUE,
@@ -437,7 +442,7 @@ impl Aig {
             .iter()
             .filter_map(|(node, name)| Some((*node, split(name).0.strip_prefix(interface.read)?)))
             .collect();
-        let cone = Operands::of(self).cone_in_cycle([literal]);
+        let cone = Operands::from_aig(self).cone_in_cycle([literal]);
         let found: BTreeSet<&str> =
             cone.iter().filter_map(|node| reads.get(node).copied()).collect();
         let mut found = found.into_iter();

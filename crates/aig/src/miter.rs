@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub(super) const STARTED: Literal = 2;
 
 /// The literal of one side for a literal of the original graph.
-pub(super) fn of(side: &[Literal], literal: Literal) -> Literal {
+pub(super) fn map_literal(side: &[Literal], literal: Literal) -> Literal {
     side[(literal / 2) as usize] ^ (literal & 1)
 }
 
@@ -116,7 +116,7 @@ impl Miter {
             let before = moved.len();
             moved.extend(aig.outputs.iter().filter_map(|(literal, name)| {
                 let port = split(name).0.strip_prefix(interface.read_at[0])?;
-                let [left, right] = [0, 1].map(|side| of(&miter.sides[side], *literal));
+                let [left, right] = [0, 1].map(|side| map_literal(&miter.sides[side], *literal));
                 (left != right).then_some(port)
             }));
             if moved.len() == before {
@@ -197,13 +197,13 @@ impl Miter {
         }
         miter.gates(aig);
         for (literal, _) in aig.outputs.iter().filter(|(_, name)| interface.proved.contains(name)) {
-            miter.proved = miter.and(miter.proved, of(&miter.sides[0], *literal) ^ 1);
+            miter.proved = miter.and(miter.proved, map_literal(&miter.sides[0], *literal) ^ 1);
         }
         for (place, (index, side)) in owners.into_iter().enumerate() {
             let latch = &aig.latches[index];
             miter.owners[place + places] = Some(index);
-            let next =
-                of(&miter.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
+            let next = map_literal(&miter.sides[side], latch.next)
+                ^ Literal::from(latch.initial == Some(true));
             miter.latches[place + places] =
                 if shared.contains(&index) { next } else { miter.and(miter.proved, next) };
         }
@@ -232,7 +232,7 @@ impl Miter {
     fn gates(&mut self, aig: &Aig) {
         for (node, operands) in &aig.ands {
             for side in 0..2 {
-                let [left, right] = operands.map(|operand| of(&self.sides[side], operand));
+                let [left, right] = operands.map(|operand| map_literal(&self.sides[side], operand));
                 self.sides[side][*node as usize] = self.and(left, right);
             }
         }
@@ -317,7 +317,7 @@ impl Miter {
         let mut written = FALSE;
         for (literal, name) in &aig.outputs {
             if name.starts_with(interface.write[0]) {
-                written = self.or(written, of(&self.sides[0], *literal));
+                written = self.or(written, map_literal(&self.sides[0], *literal));
             }
         }
         // In the first cycle nothing is known of the cycle before.
@@ -333,7 +333,7 @@ impl Miter {
             let mut moved = FALSE;
             for (literal, name) in &aig.outputs {
                 if is_memory(name, place, memory) {
-                    let bit = self.changes(of(&self.sides[0], *literal));
+                    let bit = self.changes(map_literal(&self.sides[0], *literal));
                     moved = self.or(moved, bit);
                 }
             }
@@ -366,7 +366,7 @@ impl Miter {
     }
 
     /// Asks whether an output, or one of the other pairs of literals, ever differs.
-    pub(super) fn ask(
+    pub(super) fn into_query(
         self,
         aig: &Aig,
         interface: &Interface<'_>,
@@ -392,7 +392,7 @@ impl Miter {
         for (literal, name) in &aig.outputs {
             let (port, bit) = split(name);
             if let Some(memory) = port.strip_prefix(enable) {
-                let values = [0, 1].map(|side| of(&self.sides[side], *literal));
+                let values = [0, 1].map(|side| map_literal(&self.sides[side], *literal));
                 enabled.insert((memory.to_owned(), bit), values);
                 let sofar = any.get(memory).copied().unwrap_or([FALSE; 2]);
                 let now = [0, 1].map(|side| self.or(sofar[side], values[side]));
@@ -420,7 +420,7 @@ impl Miter {
             } else {
                 port.strip_prefix(address).and_then(|memory| any.get(memory).copied())
             };
-            let mut values = [0, 1].map(|side| of(&self.sides[side], *literal));
+            let mut values = [0, 1].map(|side| map_literal(&self.sides[side], *literal));
             if let Some(mask) = mask {
                 values = [0, 1].map(|side| self.and(values[side], mask[side]));
             }

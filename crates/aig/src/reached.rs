@@ -1,6 +1,6 @@
 //! Asks whether inputs can make outputs of a network take values.
 
-use super::miter::{Miter, STARTED, of};
+use super::miter::{Miter, STARTED, map_literal};
 use super::{Aig, EquivalenceQuery, FALSE, FREE, Interface, Literal, TRUE, split};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -27,7 +27,7 @@ impl Aig {
         goals: &[&Goal],
         illegal: Option<&str>,
     ) -> EquivalenceQuery {
-        let mut miter = Miter::new(self, interface, 0, &self.all(), None);
+        let mut miter = Miter::new(self, interface, 0, &self.all_nodes(), None);
         let any = self.any(&mut miter, goals);
         let given = self.legal_so_far(&mut miter, illegal);
         match miter.and(any, given) {
@@ -38,7 +38,7 @@ impl Aig {
 
     /// For each goal, whether the structure of the network shows that nothing reaches it.
     pub fn constants(&self, interface: &Interface<'_>, goals: &[&Goal]) -> Vec<bool> {
-        let mut miter = Miter::new(self, interface, 0, &self.all(), None);
+        let mut miter = Miter::new(self, interface, 0, &self.all_nodes(), None);
         let is_constant = |goal: &&Goal| {
             let any = self.any(&mut miter, &[goal]);
             miter.and(any, STARTED) == FALSE
@@ -48,16 +48,16 @@ impl Aig {
 
     /// For each of these outputs, whether the structure of the network shows that it is the bit of
     /// a register that holds its value.
-    pub fn held(&self, interface: &Interface<'_>, outputs: &[&str]) -> Vec<bool> {
-        let miter = Miter::new(self, interface, 0, &self.all(), None);
+    pub fn find_held_outputs(&self, interface: &Interface<'_>, outputs: &[&str]) -> Vec<bool> {
+        let miter = Miter::new(self, interface, 0, &self.all_nodes(), None);
         let literals = self.by_name();
         let next: HashMap<u32, Literal> =
             self.latches.iter().map(|latch| (latch.node, latch.next)).collect();
         let is_held = |name: &&str| {
             let Some(literal) = literals.get(name) else { return false };
             let node = literal / 2;
-            let value = of(&miter.sides[0], node * 2);
-            next.get(&node).is_some_and(|next| of(&miter.sides[0], *next) == value)
+            let value = map_literal(&miter.sides[0], node * 2);
+            next.get(&node).is_some_and(|next| map_literal(&miter.sides[0], *next) == value)
         };
         outputs.iter().map(is_held).collect()
     }
@@ -73,7 +73,7 @@ impl Aig {
                     any = TRUE;
                     continue;
                 };
-                let mut reached = of(&miter.sides[0], *literal) ^ Literal::from(!*value);
+                let mut reached = map_literal(&miter.sides[0], *literal) ^ Literal::from(!*value);
                 if goal.changes {
                     let before = miter.remembers(STARTED);
                     let changes = miter.changes(reached);

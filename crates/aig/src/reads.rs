@@ -96,7 +96,7 @@ impl Aig {
         }
         // With the address of each port whose data an address depends on, it depends on more than
         // that port.
-        let operands = Operands::of(self);
+        let operands = Operands::from_aig(self);
         let depth = |port: &ReadPort| {
             let address = port.address.values().copied();
             let cone =

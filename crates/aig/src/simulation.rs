@@ -40,7 +40,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn all(value: bool) -> Self {
+    pub(super) fn repeat_bit(value: bool) -> Self {
         if value { Self { is_one: !0, is_zero: 0 } } else { Self { is_one: 0, is_zero: !0 } }
     }
 
@@ -77,7 +77,7 @@ impl Aig {
         for chunk in cases.chunks(LANES) {
             self.simulate((ports, size), chunk, false, |cycle, values, lanes| {
                 for (literal, name) in &selected {
-                    let is_one = of(values, *literal).is_one & lanes;
+                    let is_one = value_of(values, *literal).is_one & lanes;
                     if is_one != 0 && !found.contains_key(name) {
                         let RecordedInputs { case, .. } = &chunk[is_one.trailing_zeros() as usize];
                         found.insert(name.clone(), Violation { case: case.clone(), cycle });
@@ -103,7 +103,7 @@ impl Aig {
                 // The simulator also counts what its registers hold before the first edge.
                 let shown = if cycle == 0 { 0 } else { !0 };
                 for ((literal, _), masks) in self.outputs.iter().zip(&mut masks) {
-                    let Known { is_one, is_zero } = of(values, *literal);
+                    let Known { is_one, is_zero } = value_of(values, *literal);
                     let now = [!is_one, !is_zero, is_zero & shown, is_one & shown];
                     masks.iter_mut().zip(now).for_each(|(mask, now)| *mask |= now & lanes);
                 }
@@ -159,7 +159,7 @@ impl Aig {
             settle(&self.ands, &mut values);
             see(cycle, &values, lanes);
             let next: Vec<Known> =
-                self.latches.iter().map(|latch| of(&values, latch.next)).collect();
+                self.latches.iter().map(|latch| value_of(&values, latch.next)).collect();
             for (latch, next) in self.latches.iter().zip(next) {
                 values[latch.node as usize] = next;
             }
@@ -173,9 +173,9 @@ impl Aig {
     /// The values of all nodes before the first edge, as far as no gate has to be evaluated.
     pub(super) fn at_power_on(&self) -> Vec<Known> {
         let mut values = vec![Known::default(); self.highest() as usize + 1];
-        values[0] = Known::all(false);
+        values[0] = Known::repeat_bit(false);
         for latch in &self.latches {
-            values[latch.node as usize] = latch.initial.map_or(Known::default(), Known::all);
+            values[latch.node as usize] = latch.initial.map_or(Known::default(), Known::repeat_bit);
         }
         values
     }
@@ -184,13 +184,13 @@ impl Aig {
 /// Evaluates gates, in their order.
 pub(super) fn settle(ands: &[(u32, [Literal; 2])], values: &mut [Known]) {
     for (node, operands) in ands {
-        let [left, right] = operands.map(|operand| of(values, operand));
+        let [left, right] = operands.map(|operand| value_of(values, operand));
         values[*node as usize] =
             Known { is_one: left.is_one & right.is_one, is_zero: left.is_zero | right.is_zero };
     }
 }
 
-pub(super) fn of(values: &[Known], literal: Literal) -> Known {
+pub(super) fn value_of(values: &[Known], literal: Literal) -> Known {
     let value = values[(literal / 2) as usize];
     if literal & 1 == 1 { value.inverted() } else { value }
 }

@@ -120,7 +120,7 @@ impl Aig {
         let places: HashMap<u32, usize> = places.collect();
         let next = |node: u32| places.get(&node).map(|place| self.latches[*place].next);
         let requested = self.outputs.iter().filter(is_requested).map(|(literal, _)| *literal);
-        let cone = Operands::of(self).cone(requested, next);
+        let cone = Operands::from_aig(self).cone(requested, next);
         cone.iter().filter_map(|node| places.get(node).copied()).collect()
     }
 }

@@ -86,7 +86,7 @@ impl Pair<'_> {
         worker: &OneShotWorker,
         comparison: ModelComparison,
     ) -> Result<Finish<Compared>, Error> {
-        worker.have::<Compared>(Task {
+        worker.run_task::<Compared>(Task {
             block: self.block.info().name.to_owned(),
             profile: self.profile.name.to_string(),
             model: self.rtl.clone(),

@@ -189,7 +189,11 @@ impl CloseRun<'_> {
     ///
     /// # Errors
     /// As [`CloseRun::profile`], or the RTL has no such point.
-    pub fn again(&self, profile: &Profile, proved: &[&Point]) -> Result<Vec<AnswerRow>, Error> {
+    pub fn prove_again(
+        &self,
+        profile: &Profile,
+        proved: &[&Point],
+    ) -> Result<Vec<AnswerRow>, Error> {
         let examined = self.rtl.examined(self.block.info())?;
         let [bare, covered] = self.models(profile)?;
         let compiled = self.points(profile, &covered)?;
@@ -226,7 +230,7 @@ impl CloseRun<'_> {
 
     /// The points of the RTL, as compiled.
     fn points(&self, profile: &Profile, covered: &Built) -> Result<Vec<Point>, Error> {
-        self.worker.have(self.task(profile, covered, Action::Points))?.done()
+        self.worker.run_task(self.task(profile, covered, Action::Points))?.done()
     }
 
     fn session(&self, profile: &Profile) -> Result<Session, Error> {
@@ -328,13 +332,13 @@ impl<'a> Job<'a> {
         if self.missing.is_empty() {
             return Ok(());
         }
-        self.begin("netlist of Yosys");
+        self.show_step("netlist of Yosys");
         let info = self.run.block.info();
         let parameters = &self.profile.parameters;
         let CloseRun { answers, deadline, .. } = self.run;
         let closure = Closure::new(info, examined, parameters, compiled, answers, *deadline);
         let decided = closure.and_then(|closure| {
-            self.begin("comparing the netlist with Verilator's model");
+            self.show_step("comparing the netlist with Verilator's model");
             let recorded = observe(self.run.block, self.profile, &self.bare, self.run.worker)?;
             if let Some(because) = closure.doubt(info, &recorded?) {
                 return Err(because.into());
@@ -365,13 +369,13 @@ impl<'a> Job<'a> {
         self.row(point, AnswerStatus::Open { cycles, because })
     }
 
-    fn begin(&self, step: &str) {
+    fn show_step(&self, step: &str) {
         self.run.activity.note(format!("{step}; {} points left", self.missing.len()));
     }
 
     /// Runs further cases of each scenario.
     fn more_cases(&mut self) -> Result<(), Error> {
-        self.begin("further cases");
+        self.show_step("further cases");
         let scenarios = self.session.scenarios();
         let count = scenarios.len() as u64;
         let plan = Plan {
@@ -409,7 +413,7 @@ impl<'a> Job<'a> {
             origin.case = Some(case.name.clone());
             origin.seed = Some(self.run.seed);
             let text = self.session.vector(&case, origin, None)?;
-            self.hit(&by, &text, &verdict, &points, &bins)?;
+            self.record_vector(&by, &text, &verdict, &points, &bins)?;
         }
         if self.run.interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -431,7 +435,7 @@ impl<'a> Job<'a> {
     }
 
     /// Keeps a vector that hits points and bins.
-    fn hit(
+    fn record_vector(
         &mut self,
         by: &str,
         text: &str,
@@ -473,7 +477,7 @@ impl<'a> Job<'a> {
             }
         }
         // Constants need no engine.
-        self.begin("constants");
+        self.show_step("constants");
         let provable: Vec<usize> =
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         let constants = closure.constants(&provable);
@@ -481,7 +485,7 @@ impl<'a> Job<'a> {
             self.prove(&closure, &constants, (Traffic::Any, &[Purpose::Proof]), FIRST_CYCLES)?;
         }
         left.retain(|point| self.missing.contains(point));
-        let held = closure.held(&left);
+        let held = closure.find_held_registers(&left);
         if !held.is_empty() {
             self.prove(&closure, &held, (Traffic::Any, &[Purpose::Held]), INDUCTION)?;
         }
@@ -489,10 +493,10 @@ impl<'a> Job<'a> {
         let provable: Vec<usize> =
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         for place in closure.instances() {
-            self.begin(&format!("deciding inside of {}", closure.instance(place)));
+            self.show_step(&format!("deciding inside of {}", closure.instance(place)));
             // The module around an instance may depend on it more than on others.
             for points in [closure.inside(place, &provable), closure.around(place, &provable)] {
-                self.alone(&closure, points, place, &mut 0)?;
+                self.prove_inside_instance(&closure, points, place, &mut 0)?;
             }
         }
         let traffics: &[Traffic] = match closure.has_offers() {
@@ -518,7 +522,7 @@ impl<'a> Job<'a> {
     /// Compares the netlist with the first cases. A kind of points about which it and Verilator
     /// disagree is not decided.
     fn learn(&mut self, closure: &mut Closure) -> Result<(), Error> {
-        self.begin("comparing the netlist with cases");
+        self.show_step("comparing the netlist with cases");
         let (cases, reached): (Vec<Case>, Vec<Vec<usize>>) =
             std::mem::take(&mut self.learned).into_iter().unzip();
         let task = self.run.task(
@@ -537,7 +541,7 @@ impl<'a> Job<'a> {
                 },
             ),
         );
-        let compared = self.run.worker.have::<Compared>(task)?.done()?;
+        let compared = self.run.worker.run_task::<Compared>(task)?.done()?;
         if let Some(because) = unstable(&compared) {
             return self.without_netlist(because);
         }
@@ -596,7 +600,7 @@ impl<'a> Job<'a> {
 
     /// Tries to prove that points inside of an instance are not reached, whatever drives it. That
     /// shows more than needed, of a much smaller network.
-    fn alone(
+    fn prove_inside_instance(
         &mut self,
         closure: &Closure,
         mut points: Vec<usize>,
@@ -634,8 +638,8 @@ impl<'a> Job<'a> {
         *failed += 1;
         if points.len() > 1 && *failed <= FAILED_SETS {
             let second = points.split_off(points.len() / 2);
-            self.alone(closure, points, place, failed)?;
-            self.alone(closure, second, place, failed)?;
+            self.prove_inside_instance(closure, points, place, failed)?;
+            self.prove_inside_instance(closure, second, place, failed)?;
         }
         Ok(())
     }
@@ -658,7 +662,7 @@ impl<'a> Job<'a> {
             groups.entry((file, *line)).or_default().push(*point);
         }
         let groups: Vec<Vec<usize>> = groups.into_values().collect();
-        self.begin("induction");
+        self.show_step("induction");
         let CloseRun { threads, activity, .. } = *self.run;
         each(
             &groups,
@@ -688,7 +692,7 @@ impl<'a> Job<'a> {
             if points.is_empty() || is_late(self.run.deadline) {
                 break;
             }
-            self.begin(&format!("deciding about {} points", points.len()));
+            self.show_step(&format!("deciding about {} points", points.len()));
             // A trace takes points away; otherwise a proof is tried.
             let mut searches = vec![FIRST_CYCLES, QUICK_DIFFERENCE];
             if is_last && points.len() <= FEW {
@@ -758,7 +762,7 @@ impl<'a> Job<'a> {
         attempt: Attempt,
     ) -> Result<Step, Error> {
         let how = (Contents::Shared, Purpose::Search);
-        match closure.ask(points, how.0, traffic, how.1, attempt)? {
+        match closure.query_points(points, how.0, traffic, how.1, attempt)? {
             Answer::Reached { trace, .. } => {
                 let reached = closure.reached_by(points, how, &trace)?;
                 if closure.is_legal(how, &trace)? {
@@ -790,7 +794,7 @@ impl<'a> Job<'a> {
         point: usize,
         traffic: Traffic,
     ) -> Result<(), Error> {
-        self.begin("searching for a point");
+        self.show_step("searching for a point");
         let mut because = "the netlist reaches it, but the simulation does not".to_owned();
         for purpose in [Purpose::Search, Purpose::Change] {
             let contents = closure.exact();
@@ -799,7 +803,7 @@ impl<'a> Job<'a> {
                 Contents::Shared => QUICK_DIFFERENCE,
                 Contents::Exact => DIFFERENCE_WITH_MEMORIES,
             };
-            match closure.ask(&[point], contents, traffic, purpose, attempt)? {
+            match closure.query_points(&[point], contents, traffic, purpose, attempt)? {
                 Answer::Reached { trace, .. } if closure.is_legal(how, &trace)? => {
                     self.simulate(&trace)?;
                     if !self.missing.contains(&point) {
@@ -828,7 +832,7 @@ impl<'a> Job<'a> {
             let path = self.run.folder.join("vector.json");
             let vector = VectorFile::from_text(text(Origin::default())?, &path)?;
             let task = self.run.task(self.profile, &self.covered, Action::Replay(vector));
-            let outcome = match self.run.worker.have::<Replayed>(task)? {
+            let outcome = match self.run.worker.run_task::<Replayed>(task)? {
                 Finish::Done(replayed) => replayed.outcome,
                 Finish::Lost(verdict) => Outcome::without_cycles(verdict),
                 Finish::Interrupted => return Err(Error::Interrupted),
@@ -837,7 +841,7 @@ impl<'a> Job<'a> {
                 numbers(&outcome.reached).filter(|point| self.missing.contains(point)).collect();
             if !hit.is_empty() {
                 let text = text(self.origin(by, &hit, &[])?)?;
-                return self.hit(by, &text, &outcome.verdict, &hit, &[]);
+                return self.record_vector(by, &text, &outcome.verdict, &hit, &[]);
             }
         }
         Ok(())
@@ -855,7 +859,7 @@ fn never(
     let started = Instant::now();
     let mut answer = Answer::open(LATE);
     for purpose in purposes {
-        answer = closure.ask(points, Contents::Shared, traffic, *purpose, attempt)?;
+        answer = closure.query_points(points, Contents::Shared, traffic, *purpose, attempt)?;
         if answer.is_never() {
             break;
         }

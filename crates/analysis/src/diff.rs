@@ -175,7 +175,7 @@ impl Job<'_> {
     /// The netlists of both RTLs.
     fn netlists(&mut self, examined: [&Examined; 2]) -> Result<Option<Sides>, Error> {
         let info = self.run.block.info();
-        self.begin("netlists of Yosys");
+        self.show_step("netlists of Yosys");
         let DiffRun { answers, deadline, .. } = self.run;
         let sides = Sides::new(info, examined, &self.profile.parameters, answers, *deadline);
         let sides = match sides.map_err(Undecidable::because_of_yosys) {
@@ -191,7 +191,7 @@ impl Job<'_> {
     /// The netlists, if both do what Verilator's models do.
     fn judged(&mut self, sides: Option<Sides>) -> Result<Option<Sides>, Error> {
         let (Some(found), Some(models)) = (&sides, &self.models) else { return Ok(sides) };
-        self.begin("comparing the netlists with Verilator's models");
+        self.show_step("comparing the netlists with Verilator's models");
         for (side, name) in ["old", "new"].into_iter().enumerate() {
             let recorded = observe(self.run.block, self.profile, &models[side], self.run.worker)?;
             let info = self.run.block.info();
@@ -261,7 +261,7 @@ impl Job<'_> {
         if self.run.legal_only { Traffic::Legal } else { Traffic::Any }
     }
 
-    fn begin(&self, name: &str) {
+    fn show_step(&self, name: &str) {
         self.run.activity.note(name);
     }
 
@@ -277,7 +277,7 @@ impl Job<'_> {
         if !sides.is_shared() {
             return Ok(0);
         }
-        self.begin("assertions of the old RTL");
+        self.show_step("assertions of the old RTL");
         let known = sides.strengthen(self.run.block.info(), &self.profile.parameters);
         match known {
             Err(Error::Environment(code, _)) if code == codes::YOSYS_ENDED => Ok(0),
@@ -362,7 +362,7 @@ impl Job<'_> {
         rungs: &[Rung],
     ) -> Result<Step, Error> {
         let label = labelled(name, contents, traffic, sides);
-        self.begin(&label);
+        self.show_step(&label);
         let answer = match sides.prove(contents, traffic, rungs) {
             Ok(answer) => answer,
             Err(reason) => return Ok(self.open(&label, reason.because_of_yosys()?)),
@@ -393,7 +393,7 @@ impl Job<'_> {
     ) -> Result<Step, Error> {
         for contents in contents {
             let label = labelled("bounded search", *contents, traffic, sides);
-            self.begin(&label);
+            self.show_step(&label);
             let questions = match sides.questions(*contents, traffic, Aim::Search) {
                 Ok(questions) => questions,
                 Err(reason) => {
@@ -407,7 +407,7 @@ impl Job<'_> {
                 (true, Contents::Exact) => DIFFERENCE_WITH_MEMORIES,
             };
             let [question, ..] = &questions[..] else { continue };
-            match sides.ask(question, attempt)? {
+            match sides.run_attempt(question, attempt)? {
                 Answer::Reached { trace, by } => {
                     if let Some(found) = self.confirmed(&trace, sides)? {
                         self.steps.push(step(&label, "a difference"));
@@ -493,7 +493,7 @@ impl Job<'_> {
                 },
             ),
         };
-        self.run.worker.have::<Compared>(task)?.done()
+        self.run.worker.run_task::<Compared>(task)?.done()
     }
 
     /// Runs cases, and the corpus before the first of them, on both RTLs. Returns the first legal
@@ -505,7 +505,7 @@ impl Job<'_> {
         sides: Option<&Sides>,
     ) -> Result<Option<Found>, Error> {
         let info = self.run.block.info();
-        self.begin(name);
+        self.show_step(name);
         let is_first = indices.start == 0;
         let mut cases = cases_of(info, &self.session, self.profile, SEED, indices);
         cases.retain(|case| self.session.length(case) <= LONGEST);
@@ -661,7 +661,7 @@ impl Job<'_> {
     fn different(&mut self, found: Found, sides: Option<&Sides>) -> Result<AnswerStatus, Error> {
         let Found { by, decider, mut vector, mut difference, mut legal } = found;
         self.by = decider;
-        self.begin("shrinking the difference");
+        self.show_step("shrinking the difference");
         let mut verdicts = self.verdicts(&vector)?;
         let is_failure = |verdict: &Result<Verdict, String>| match verdict {
             Ok(Verdict::NoGoldenModel) | Err(_) => None,
@@ -757,7 +757,7 @@ impl Job<'_> {
     fn waves(&self, vector: &VectorFile) -> Result<Vec<RunFile>, Error> {
         let mut all = Vec::new();
         for (side, rtl) in ["old", "new"].into_iter().zip(self.run.rtl) {
-            self.begin(&format!("writing waves of the {side} RTL"));
+            self.show_step(&format!("writing waves of the {side} RTL"));
             let name = format!("{}-{}-{side}", self.run.block.info().name, self.profile.name);
             let file = RunFile::new(RunFolder::Failures, &name, "fst");
             let job = VectorJob { rtl, ..self.job(vector) };

@@ -65,7 +65,7 @@ mod tests {
         let ids: Vec<u32> = (1..=100).collect();
         let mut noted = Vec::new();
         let ask = |id: &u32| if *id < 40 { Ok(id * 2) } else { Err(Error::Interrupted) };
-        let ended = each(&ids, (1, &Activity::begin("")), ask, |id, answer| {
+        let ended = each(&ids, (1, &Activity::start("")), ask, |id, answer| {
             noted.push((*id, answer));
             Ok(())
         });
@@ -80,7 +80,7 @@ mod tests {
             let mut noted = Vec::new();
             each(
                 &ids,
-                (threads, &Activity::begin("")),
+                (threads, &Activity::start("")),
                 |id| Ok(*id),
                 |_, id| {
                     noted.push(id);

@@ -69,7 +69,7 @@ pub fn vector_of(
     (cycles, before_reset): (&[Vec<String>], BeforeReset),
     (origin, recorded): (Origin, Option<Verdict>),
 ) -> Result<String, Error> {
-    block.ask(&Query::RawVector(Box::new(RawVector {
+    block.query(&Query::RawVector(Box::new(RawVector {
         profile: profile.name.to_string(),
         cycles: cycles.to_vec(),
         before_reset,

@@ -62,7 +62,7 @@ impl Built {
                     .to_owned(),
             )),
             Self::Library { path, blake3 } => {
-                let library = BuiltLibrary::again(path.clone(), blake3)?;
+                let library = BuiltLibrary::reopen(path.clone(), blake3)?;
                 Ok(Library::load(&library)?.kind()?)
             }
         }

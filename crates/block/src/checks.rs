@@ -51,7 +51,7 @@ pub type Result<T = ()> = std::result::Result<T, CheckFailures>;
 
 impl CheckFailures {
     /// A single problem.
-    pub fn one(line: impl Into<String>) -> Self {
+    pub fn from_line(line: impl Into<String>) -> Self {
         Self(vec![line.into()])
     }
 
@@ -59,7 +59,7 @@ impl CheckFailures {
     ///
     /// # Errors
     /// The problems.
-    pub fn all(lines: Vec<String>) -> Result {
+    pub fn from_lines(lines: Vec<String>) -> Result {
         if lines.is_empty() { Ok(()) } else { Err(Self(lines)) }
     }
 }
@@ -81,7 +81,7 @@ impl std::error::Error for CheckFailures {}
 
 impl From<Error> for CheckFailures {
     fn from(error: Error) -> Self {
-        Self::one(error.to_string())
+        Self::from_line(error.to_string())
     }
 }
 
@@ -101,9 +101,9 @@ pub struct Checks {
 
 impl Checks {
     /// The checks of a block. `program` is the crate's: `env!("CARGO_BIN_EXE_name")`.
-    pub fn of<B: Explain>(program: impl Into<PathBuf>) -> Self {
+    pub fn for_block<B: Explain>(program: impl Into<PathBuf>) -> Self {
         Self {
-            info: BlockInfo::of::<B>(),
+            info: BlockInfo::of_block::<B>(),
             read_again: parts::scenarios_can_be_read_again::<B>,
             draws: parts::weights_draw_legal_stimulus::<B>,
             pins: parts::environment_drives_every_pin::<B>,
@@ -233,7 +233,7 @@ impl Checks {
 fn failed(problem: &str, output: &Output) -> CheckFailures {
     let streams = [&output.stdout, &output.stderr];
     let text = streams.map(|stream| String::from_utf8_lossy(stream).into_owned()).join("\n");
-    CheckFailures::one(format!("{problem}: {text}"))
+    CheckFailures::from_line(format!("{problem}: {text}"))
 }
 
 /// The files in a folder with this ending, sorted; at least one.
@@ -252,7 +252,7 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
 
 /// A problem of a file or a folder.
 fn at(path: &Path, problem: impl fmt::Display) -> CheckFailures {
-    CheckFailures::one(format!("{}: {problem}", path.display()))
+    CheckFailures::from_line(format!("{}: {problem}", path.display()))
 }
 
 /// A JSON file.

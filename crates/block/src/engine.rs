@@ -133,7 +133,7 @@ impl<B> BlockEngine<B> {
 
 impl<B: Explain> RunBlock for BlockEngine<B> {
     fn info(&self) -> &'static BlockInfo {
-        BlockInfo::of::<B>()
+        BlockInfo::of_block::<B>()
     }
 
     fn answer(&self, query: &Query) -> Result<Vec<u8>, Error> {

@@ -175,7 +175,7 @@ impl Explanation {
             fixes: profile.name.to_string(),
             sentence: format!("The case failed: {verdict}."),
             cycle: verdict.cycle(),
-            signature: Signature::of(verdict).map(|signature| signature.to_string()),
+            signature: Signature::from_verdict(verdict).map(|signature| signature.to_string()),
             ..Self::default()
         }
     }

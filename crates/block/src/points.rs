@@ -50,7 +50,7 @@ impl Kind {
     }
 
     /// Parses Verilator's name of a kind. Verilator also counts things that are not code coverage.
-    fn of(word: &str) -> Option<Self> {
+    fn parse_kind(word: &str) -> Option<Self> {
         match word {
             "v_line" => Some(Self::Line),
             "v_branch" => Some(Self::Branch),
@@ -149,7 +149,7 @@ impl Points {
         let point = |counter: &Counter| {
             let Counter { file, line, column, kind, what, lines } = counter.clone();
             let is_around = Path::new(&file).file_stem().is_some_and(|stem| stem == AROUND);
-            let kind = Kind::of(&kind).filter(|_| !is_around)?;
+            let kind = Kind::parse_kind(&kind).filter(|_| !is_around)?;
             let bit = what.split(':').next();
             if kind == Kind::Toggle && bit == Some(clock) {
                 return None;

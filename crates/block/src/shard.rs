@@ -36,7 +36,7 @@ impl Shard {
     }
 
     /// Whether a position, counted from 0, belongs to this shard.
-    pub fn has(self, place: u64) -> bool {
+    pub fn contains(self, place: u64) -> bool {
         place % self.count == self.index - 1
     }
 

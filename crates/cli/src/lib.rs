@@ -151,7 +151,7 @@ pub fn main() -> ExitCode {
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| end_with(&error));
-    let display = progress::Display::begin();
+    let display = progress::Display::start();
     let result = panic::catch_unwind(AssertUnwindSafe(|| {
         if cli.command.is_parallel() {
             start_threads()?;

@@ -141,7 +141,7 @@ fn literals_are_found_without_comments_and_tests() {
 fn each_command_ends_with_two_examples_that_parse() {
     let commands = commands();
     let mut seen = std::collections::BTreeMap::<&str, u32>::new();
-    for (path, words) in examples::all() {
+    for (path, words) in examples::all_examples() {
         let line = std::iter::once("cosim").chain(words.split_whitespace());
         let parsed = commands.clone().try_get_matches_from(line);
         assert!(parsed.is_ok(), "{words}: {}", parsed.unwrap_err());

@@ -202,7 +202,7 @@ impl Code<'_> {
             fn payload(lane: u32, inputs: &Self::Inputs) -> Self { #payload }
 
             #[inline]
-            fn put(
+            fn drive_pins(
                 valids: u64,
                 offers: &[::core::option::Option<Self>],
                 noise: &mut ::cosim_core::harness::Noise,
@@ -232,7 +232,7 @@ impl Code<'_> {
         });
         let payload = self.body(quote!(Self { #(#read)* }));
         let write = fields().map(|(name, pin, lsb)| {
-            quote!(::cosim_core::channels::PortBits::put(&mut outputs.#pin, #lsb, self.#name);)
+            quote!(::cosim_core::channels::PortBits::write_field(&mut outputs.#pin, #lsb, self.#name);)
         });
         let put = self.body(quote!(#(#write)*));
         quote! {
@@ -246,7 +246,7 @@ impl Code<'_> {
             fn payload(outputs: &Self::Outputs) -> Self { #payload }
 
             #[inline]
-            fn put(self, outputs: &mut Self::Outputs) { #put }
+            fn write_outputs(self, outputs: &mut Self::Outputs) { #put }
 
             #[inline]
             fn put_ready(is_ready: bool, inputs: &mut Self::Inputs) { #put_ready }
@@ -263,8 +263,7 @@ impl Code<'_> {
         let names: Vec<&Ident> = varied.iter().map(|(name, ..)| name).collect();
         let types = varied.iter().map(|(_, width, _)| field_type(*width));
         let places = (0..names.len()).map(|place| number(place as u64));
-        let put =
-            quote!(#(::cosim_core::channels::PortBits::put(&mut inputs.#names, 0, self.#names);)*);
+        let put = quote!(#(::cosim_core::channels::PortBits::write_field(&mut inputs.#names, 0, self.#names);)*);
         let put = self.body(put);
         quote! {
             /// Inputs without a protocol.
@@ -284,7 +283,7 @@ impl Code<'_> {
                 type Inputs = #inputs;
 
                 #[inline]
-                fn put(&self, inputs: &mut Self::Inputs) { #put }
+                fn drive_inputs(&self, inputs: &mut Self::Inputs) { #put }
 
                 fn any(rng: &mut ::cosim_core::harness::CaseRng) -> Self {
                     Self { #(#names: ::cosim_core::channels::FieldValue::any(rng),)* }
@@ -569,7 +568,7 @@ impl Code<'_> {
         };
         let about = format!("The ports of `{}`.", word(&agent.name));
         let name = constant(&agent.name);
-        let value = quote_spanned!(span=> <#kind>::of(#arguments));
+        let value = quote_spanned!(span=> <#kind>::named(#arguments));
         quote!(#[doc = #about] pub const #name: #kind = #value;)
     }
 
@@ -583,10 +582,10 @@ impl Code<'_> {
             resets.iter().map(|(_, is_high)| quote!(#is_high)).collect(),
         ];
         let tied = ties.iter().map(
-            |(pin, value)| quote!(inputs.#pin = ::cosim_core::channels::DrivenPort::of(#value);),
+            |(pin, value)| quote!(inputs.#pin = ::cosim_core::channels::DrivenPort::from_u64(#value);),
         );
         let drive = self.body(quote! {
-            #(inputs.#clocks = ::cosim_core::verilated::Bits::from(rising.has(#clock_places));)*
+            #(inputs.#clocks = ::cosim_core::verilated::Bits::from(rising.contains(#clock_places));)*
             #(inputs.#pins = ::cosim_core::verilated::Bits::from(in_reset == #levels);)*
             #(#tied)*
         });
@@ -800,7 +799,7 @@ impl Code<'_> {
             let (default, legal) = (&parameter.default, &parameter.legal);
             quote!(#harness::Parameter::new(#text, #default, #legal, #about))
         });
-        let of_profile = |name: TokenStream, values: TokenStream| quote!(#harness::Profile::new(#name, #harness::Parameters::of::<Self>(0) #values));
+        let of_profile = |name: TokenStream, values: TokenStream| quote!(#harness::Profile::new(#name, #harness::Parameters::with_fixes::<Self>(0) #values));
         let listed = profiles.iter().map(|profile| {
             let name = &profile.name;
             let values = profile.values.iter().map(|(name, value)| quote!(.with(#name, #value)));

@@ -19,7 +19,7 @@ pub struct Port {
 
 impl Port {
     /// Whether a name in Rust is that of the port. A `_` follows a keyword.
-    fn is(&self, name: &str) -> bool {
+    fn has_name(&self, name: &str) -> bool {
         let name = name.strip_prefix("r#").unwrap_or(name);
         name.strip_suffix('_') == Some(&self.name) || name == self.name
     }
@@ -185,7 +185,7 @@ impl Ports {
     fn width(&self, pin: &Ident) -> u32 {
         let name = pin.to_string();
         let mut all = self.inputs.iter().chain(&self.outputs);
-        all.find(|port| port.is(&name)).map_or(1, |port| port.width)
+        all.find(|port| port.has_name(&name)).map_or(1, |port| port.width)
     }
 }
 
@@ -215,8 +215,8 @@ impl Checks<'_> {
             false => (&mut self.ports.outputs, &self.ports.inputs),
         };
         let [side, opposite] = if is_input { ["input", "output"] } else { ["output", "input"] };
-        let Some(port) = own.iter_mut().find(|port| port.is(&name)) else {
-            let message = match other.iter().any(|port| port.is(&name)) {
+        let Some(port) = own.iter_mut().find(|port| port.has_name(&name)) else {
+            let message = match other.iter().any(|port| port.has_name(&name)) {
                 true => format!("`{name}` is an {opposite}; {what} needs an {side}"),
                 false => {
                     let all = own.iter().map(|port| port.name.as_str());
@@ -284,7 +284,7 @@ impl Checks<'_> {
     /// An agent of one port drives it, or reads it.
     fn agent_port(&mut self, port: &Ident) {
         let name = port.to_string();
-        let is_output = self.ports.outputs.iter().any(|port| port.is(&name));
+        let is_output = self.ports.outputs.iter().any(|port| port.has_name(&name));
         let width = self.ports.width(port);
         let bits = Bits { port, lsb: None, width, span: port.span() };
         self.uses(&bits, "the agent", !is_output);

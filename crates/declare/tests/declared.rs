@@ -140,7 +140,7 @@ mod channels {
     /// change.
     #[test]
     fn wide_fields_parts_lanes_and_other_inputs_are_driven() {
-        let parameters = Parameters::of::<Declared>(0);
+        let parameters = Parameters::with_fixes::<Declared>(0);
         let mut rng = CaseRng::seed_from_u64(3);
         let weights = Weights { reset: harness::Percent::new(0), ..Weights::default() };
         let traffic = harness::Weights::<Declared>::traffic(&weights, &parameters, 40, &mut rng);
@@ -183,8 +183,8 @@ mod channels {
         let first =
             First { digest: WideUint::from_words([7, 0, 0, 0, 0, 0, 0xff]), tag: Uint::new(5) };
         let second = Second { tag: Uint::new(6) };
-        first.put(&mut outputs);
-        second.put(&mut outputs);
+        first.write_outputs(&mut outputs);
+        second.write_outputs(&mut outputs);
         assert_eq!(outputs.tag.get(), 0x605);
         assert_eq!(
             (First::offered(&outputs), Second::offered(&outputs)),
@@ -244,7 +244,7 @@ mod agents {
     /// hang.
     #[test]
     fn the_environment_drives_all_agents_and_resets() {
-        let parameters = Parameters::of::<Declared>(0);
+        let parameters = Parameters::with_fixes::<Declared>(0);
         for scenario in <Declared as Block>::scenarios() {
             let weights: &Weights = &scenario.weights;
             let traffic = harness::Weights::<Declared>::traffic(
@@ -257,7 +257,7 @@ mod agents {
             let mut environment = Environment::new(&traffic, &parameters);
             let mut outputs = Outputs::default();
             for pin in ["in_tready", "s_awready", "s_wready", "s_arready"] {
-                verilated::Pin::<Outputs>::of("", pin).set(&mut outputs, 1);
+                verilated::Pin::<Outputs>::named("", pin).set(&mut outputs, 1);
             }
             let (mut inputs, mut resets, mut beats) = (Inputs::default(), 0, 0);
             for _ in 0..3000 {
@@ -283,7 +283,7 @@ mod agents {
         let expected = ["input beats", "input packets", "output beats", "output packets"];
         assert_eq!(names[..4], expected);
         assert_eq!(names[4], "registers responses");
-        let parameters = Parameters::of::<Declared>(0);
+        let parameters = Parameters::with_fixes::<Declared>(0);
         assert_eq!(all[4].unreachable(11, &parameters), Some("there is no bresp"));
         assert_eq!(all[4].unreachable(0, &parameters), None);
         assert_eq!(all[3].unreachable(0, &parameters), None);
@@ -373,7 +373,7 @@ mod clocks {
     #[test]
     fn agents_act_at_the_edges_of_their_clocks() {
         assert_eq!(<Fifo as Block>::CLOCKS, ["wclk", "rclk"]);
-        let parameters = Parameters::of::<Fifo>(0);
+        let parameters = Parameters::with_fixes::<Fifo>(0);
         let (mut beats, mut resets) = (0, 0);
         for seed in 0..20 {
             let reset = Percent::new(10);
@@ -389,7 +389,7 @@ mod clocks {
             assert_eq!(wrong.check().unwrap_err().path, "clocks");
             let mut environment = Environment::new(&traffic, &parameters);
             let (mut inputs, mut outputs, mut before) = (In::default(), Out::default(), None);
-            verilated::Pin::<Out>::of("", "in_tready").set(&mut outputs, 1);
+            verilated::Pin::<Out>::named("", "in_tready").set(&mut outputs, 1);
             let mut in_case = 0;
             for _ in 0..200_000 {
                 if environment.finished() {

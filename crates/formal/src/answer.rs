@@ -108,7 +108,7 @@ impl Question {
     ///
     /// # Errors
     /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
-    pub fn ask(&self, session: &YosysSession, attempt: Attempt) -> Result<Answer, Error> {
+    pub fn run_attempt(&self, session: &YosysSession, attempt: Attempt) -> Result<Answer, Error> {
         let EquivalenceQuery::Open { file, inputs, .. } = &self.query else {
             let (certificate, by) = (Certificate::Structure, Decider::structure());
             return Ok(Answer::Never { certificate, by });

@@ -101,10 +101,10 @@ impl Assertions {
         let folder = format!("{}/", session.path("").display());
         let folder = folder.replace("//", "/");
         let netlist = session.text(NETLIST)?.replace(&folder, "");
-        Self::of(&text, &netlist, pins).map(Some)
+        Self::from_netlist(&text, &netlist, pins).map(Some)
     }
 
-    fn of(text: &SourceText<'_>, netlist: &str, pins: &[&str]) -> Result<Self, Error> {
+    fn from_netlist(text: &SourceText<'_>, netlist: &str, pins: &[&str]) -> Result<Self, Error> {
         let file = text.file;
         let connected = text.connections()?;
         let mut found = Self {
@@ -122,7 +122,7 @@ impl Assertions {
         // Attributes of the next cell, and the line of the file that it comes from.
         let (mut attributes, mut source) = (String::new(), None);
         while let Some(line) = lines.next() {
-            match Line::of(line) {
+            match Line::parse_line(line) {
                 Line::Wire(wire) => found.wire(wire, text, &connected, pins)?,
                 Line::Cell { kind, name }
                     if ["$assert", "$assume", "$live", "$fair"].contains(&kind) =>
@@ -169,7 +169,7 @@ impl Assertions {
         let mut is_inside = false;
         let mut count = 20_000;
         for line in found.netlist.lines() {
-            let statement = Line::of(line);
+            let statement = Line::parse_line(line);
             if is_inside && line == "end" {
                 rewritten.push_str(&outputs);
                 is_inside = false;
@@ -290,7 +290,7 @@ impl<'a> SourceText<'a> {
     }
 
     /// Whether there is such a place, with this token.
-    fn is(&self, place: Option<usize>, text: &str) -> bool {
+    fn is_token(&self, place: Option<usize>, text: &str) -> bool {
         place.and_then(|place| self.code.get(place)).is_some_and(|token| token.text == text)
     }
 
@@ -315,7 +315,7 @@ impl<'a> SourceText<'a> {
     /// Whether the module has this parameter.
     fn declares_parameter(&self, name: &str) -> bool {
         let is_head = |place: &usize| {
-            self.is(place.checked_sub(1), "module") && self.is(Some(place + 1), "#")
+            self.is_token(place.checked_sub(1), "module") && self.is_token(Some(place + 1), "#")
         };
         let head = self.places(&self.file.module).find(is_head);
         let head = head.and_then(|place| in_parentheses(&self.code[place + 2..]));
@@ -381,13 +381,13 @@ impl<'a> SourceText<'a> {
             let first = source.unwrap_or(1);
             let mut bare = self
                 .places(&kind[1..])
-                .filter(|place| !self.is(place.checked_sub(1), ":"))
+                .filter(|place| !self.is_token(place.checked_sub(1), ":"))
                 .map(|place| self.line_at(place));
             let line = bare.find(|line| *line >= first).unwrap_or(first);
             return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
         };
         let word = label.rsplit('.').next().unwrap_or(label);
-        let mut labels = self.places(word).filter(|place| self.is(Some(place + 1), ":"));
+        let mut labels = self.places(word).filter(|place| self.is_token(Some(place + 1), ":"));
         let line = labels.next().map(|place| self.line_at(place));
         let line = line.or(source).unwrap_or(1);
         let text = self.words_before(line).unwrap_or_else(|| label.to_owned());

@@ -132,10 +132,10 @@ impl Closure {
         let netlist = session.text(raw)?;
         let observer = observer(&session, info, parameters, &netlist, [OFFER, HELP])?;
         let observer = observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
-        Self::of(session, (points, &instrumented), observer, info.rtl.clock, reset)
+        Self::from_session(session, (points, &instrumented), observer, info.rtl.clock, reset)
     }
 
-    fn of(
+    fn from_session(
         session: YosysSession,
         (points, instrumented): (&[Point], &Instrumented),
         Observer { monitor, offers, commands }: Observer,
@@ -280,14 +280,14 @@ impl Closure {
 
     /// Those of the points that are toggles of registers which never change, by the structure of
     /// the netlist. Unlike other bits, they do not change between two evaluations of a cycle.
-    pub fn held(&self, points: &[usize]) -> Vec<usize> {
+    pub fn find_held_registers(&self, points: &[usize]) -> Vec<usize> {
         let interface = self.interface(Purpose::Held);
         let is_held = |point: &&usize| {
             let Ok(outputs) = &self.outputs[**point] else { return false };
             let names: Vec<&str> = outputs.iter().map(String::as_str).collect();
             self.kinds[**point] == Kind::Toggle
                 && !names.is_empty()
-                && self.shared.held(&interface, &names).iter().all(|is_held| *is_held)
+                && self.shared.find_held_outputs(&interface, &names).iter().all(|is_held| *is_held)
         };
         points.iter().filter(is_held).copied().collect()
     }
@@ -296,7 +296,7 @@ impl Closure {
     ///
     /// # Errors
     /// [`Error`] if Yosys fails or ABC is missing, or [`Error::Interrupted`].
-    pub fn ask(
+    pub fn query_points(
         &self,
         points: &[usize],
         contents: Contents,
@@ -305,7 +305,7 @@ impl Closure {
         attempt: Attempt,
     ) -> Result<Answer, Error> {
         match self.question(points, contents, traffic, purpose) {
-            Ok(question) => question.ask(&self.session, attempt),
+            Ok(question) => question.run_attempt(&self.session, attempt),
             Err(reason) => Ok(Answer::open(reason.because()?)),
         }
     }
@@ -389,7 +389,7 @@ impl Closure {
     fn assertions(&self, purpose: Purpose) -> Result<Vec<(String, bool)>, String> {
         let fails = |name: &str| (name.to_owned(), true);
         if let Purpose::AloneAssertions(place) = purpose {
-            let (_, own) = self.alone(place)?;
+            let (_, own) = self.free_instance(place)?;
             return Ok(own.iter().map(|name| fails(name)).collect());
         }
         let all = self.shared.outputs().filter(|name| name.starts_with(HELP));
@@ -412,7 +412,7 @@ impl Closure {
     /// Those of the points that only an instance can reach: their wires are inside of it, or depend
     /// on no register outside.
     pub fn inside(&self, place: usize, points: &[usize]) -> Vec<usize> {
-        let Ok((freed, _)) = self.alone(place) else { return Vec::new() };
+        let Ok((freed, _)) = self.free_instance(place) else { return Vec::new() };
         let path = self.instances[place].prefix();
         let goals = points.iter().filter_map(|point| self.goals[*point].as_ref().ok());
         let outputs = goals.flat_map(|goal| &goal.outputs).map(|(name, _)| name.as_str());
@@ -446,7 +446,7 @@ impl Closure {
         &self.instances[place].path
     }
 
-    fn alone(&self, place: usize) -> Result<&(Freed, Vec<String>), String> {
+    fn free_instance(&self, place: usize) -> Result<&(Freed, Vec<String>), String> {
         let (Some(instance), Some(graph)) = (self.instances.get(place), self.alone.get(place))
         else {
             return Err("there is no such instance".to_owned());
@@ -467,7 +467,7 @@ impl Closure {
 
     fn graph(&self, contents: Contents, purpose: Purpose) -> Result<&Aig, Undecidable> {
         if let Purpose::Alone(place) | Purpose::AloneAssertions(place) = purpose {
-            return Ok(self.alone(place)?.0.aig());
+            return Ok(self.free_instance(place)?.0.aig());
         }
         if contents == Contents::Shared || self.exact() == Contents::Shared {
             return Ok(&self.shared);
@@ -566,7 +566,7 @@ fn synchronous(netlist: &str, reset: Option<(&str, bool)>) -> Option<String> {
     let mut lines = netlist.lines();
     let mut count = 0;
     while let Some(line) = lines.next() {
-        let kinds = match Line::of(line) {
+        let kinds = match Line::parse_line(line) {
             Line::Cell { kind, name } => {
                 KINDS.into_iter().find(|(of, _)| *of == kind).map(|kinds| (kinds, name))
             }
@@ -607,7 +607,7 @@ fn synchronous(netlist: &str, reset: Option<(&str, bool)>) -> Option<String> {
         text += &format!("    parameter \\SRST_VALUE {value}\n    connect \\SRST \\{reset}\n");
         text += &format!("    parameter \\SRST_POLARITY 1'{}\n", u8::from(level));
         for line in &cell.inside {
-            match Line::of(line) {
+            match Line::parse_line(line) {
                 Line::Connect { left: "\\AD" | "\\ARST" | "\\ALOAD", .. }
                 | Line::Parameter {
                     name: "\\ARST_VALUE" | "\\ARST_POLARITY" | "\\ALOAD_POLARITY",

@@ -143,7 +143,7 @@ fn clock_ports(netlist: &str) -> BTreeSet<PortOf<'_>> {
 pub fn enabled(netlist: &str) -> String {
     let (mut text, mut is_read) = (String::with_capacity(netlist.len()), false);
     for line in netlist.lines() {
-        match Line::of(line) {
+        match Line::parse_line(line) {
             Line::Cell { kind, .. } => is_read = kind == "$memrd",
             Line::Parameter { name: "\\CLK_ENABLE", value } => is_read &= is_off(Some(value)),
             Line::Connect { left: "\\EN", right: "1'0" | "1'x" } if is_read => {
@@ -229,9 +229,9 @@ fn cut_as(
     let mut attributes = String::new();
     let mut lines = netlist.lines();
     let mut cuts = 0;
-    let mut memories = CutMemories::of(netlist);
+    let mut memories = CutMemories::from_netlist(netlist);
     while let Some(line) = lines.next() {
-        let statement = Line::of(line);
+        let statement = Line::parse_line(line);
         if let Line::Attribute { .. } = statement {
             attributes += line;
             attributes += "\n";
@@ -308,7 +308,7 @@ pub fn with_free_inputs(netlist: &str) -> Result<String, Unknown> {
     let mut lines = netlist.lines();
     let mut count = 0;
     while let Some(line) = lines.next() {
-        let statement = Line::of(line);
+        let statement = Line::parse_line(line);
         if let Line::Cell { kind: "$anyseq", name } = statement {
             let inside = rtlil::rest_of_cell(&mut lines);
             let cell = Cell { module: "", kind: "$anyseq", name, inside };
@@ -351,7 +351,7 @@ pub fn with_words_alone(netlist: &str) -> Option<String> {
     let mut lines = netlist.lines();
     let mut count = 0;
     while let Some(line) = lines.next() {
-        let statement = Line::of(line);
+        let statement = Line::parse_line(line);
         if statement == Line::End {
             text.insert_str(begin, &std::mem::take(&mut declared));
         }
@@ -370,7 +370,7 @@ pub fn with_words_alone(netlist: &str) -> Option<String> {
             None => None,
         };
         for line in &cell.inside {
-            match (Line::of(line), guarded) {
+            match (Line::parse_line(line), guarded) {
                 (Line::Connect { left, .. }, Some((port, _))) if left == port => {
                     let _ = writeln!(text, "    connect {port} $cosim_word_{count}");
                 }

@@ -113,11 +113,11 @@ impl Sides {
             }
         }
         let reset = info.reset.map(|pin| pin.name_and_level());
-        Ok(Self::of(sessions, offers, info.rtl.clock, reset)?)
+        Ok(Self::from_sessions(sessions, offers, info.rtl.clock, reset)?)
     }
 
     /// The sides of two sessions that have written their netlists.
-    fn of(
+    fn from_sessions(
         sessions: [YosysSession; 2],
         offers: Vec<String>,
         clock: &str,
@@ -196,7 +196,7 @@ impl Sides {
         let interface = Interface { filled: aim == Aim::Search, proved, ..self.interface() };
         let illegal = (traffic == Traffic::Legal).then_some(OFFER);
         let queries = match aim {
-            Aim::Alone => aig.alone(&interface, 1),
+            Aim::Alone => aig.query_single_registers(&interface, 1),
             Aim::Near { hops } => vec![aig.differs(&interface, illegal, Some(hops))],
             Aim::Proof | Aim::Search => vec![aig.differs(&interface, illegal, None)],
             // No abstraction of words is common to both.
@@ -311,8 +311,8 @@ impl Sides {
     ///
     /// # Errors
     /// As [`Question::ask`].
-    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Answer, Error> {
-        question.ask(&self.sessions[0], attempt)
+    pub fn run_attempt(&self, question: &Question, attempt: Attempt) -> Result<Answer, Error> {
+        question.run_attempt(&self.sessions[0], attempt)
     }
 
     /// Why no proof counts, if Verilator's model of one side did something else in these cases (see

@@ -87,12 +87,12 @@ pub struct Graph {
 
 /// Converts a netlist without memories to a graph.
 pub fn graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
-    made(session, netlist, "")
+    build_graph(session, netlist, "")
 }
 
 /// Converts a netlist to a graph and maps its memories to registers.
 pub fn whole_graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
-    made(session, netlist, TO_REGISTERS)
+    build_graph(session, netlist, TO_REGISTERS)
 }
 
 /// What becomes of bits that the RTL leaves undefined.
@@ -135,7 +135,7 @@ impl UndefinedBits {
 
 /// Runs `before` and converts the netlist. The result is cached by the content of the netlist: for
 /// a large netlist Yosys takes as long as ABC.
-fn made(session: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Error> {
+fn build_graph(session: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Error> {
     let [map, verilog] = FIRST;
     let text = session.text(netlist)?;
     let commands = format!("{before}{TO_GRAPH} -vmap");

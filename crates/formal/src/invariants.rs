@@ -27,7 +27,7 @@ pub fn holds(
         let Some(query) = aig.property(interface, output, reads) else { continue };
         let question = Question { name: output.to_owned(), query };
         for attempt in [INDUCTION, SHORT_PROOF] {
-            let certificate = question.ask(session, attempt)?.certificate();
+            let certificate = question.run_attempt(session, attempt)?.certificate();
             if certificate.is_some_and(|certificate| certificate.is_there()) {
                 return Ok(true);
             }

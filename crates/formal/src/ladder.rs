@@ -116,7 +116,7 @@ pub fn climb<E: From<Error>>(
             if refuted.contains(&question.name) {
                 continue;
             }
-            match question.ask(session, *attempt)? {
+            match question.run_attempt(session, *attempt)? {
                 never @ Answer::Never { .. } => return Ok(never),
                 // Differences may still stop at a larger distance, or in another register.
                 Answer::Reached { .. } => {

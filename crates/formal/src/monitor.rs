@@ -111,7 +111,7 @@ impl Monitor {
         zeros(info, properties, &mut bad)?;
         let mut text = String::new();
         for StableChannel { valid, payload } in &properties.stable {
-            held(info, valid, *payload, &mut bad, &mut text)?;
+            add_stable_valid(info, valid, *payload, &mut bad, &mut text)?;
         }
         states(info, properties, &mut bad)?;
         invariants(assertions, &mut bad);
@@ -425,7 +425,7 @@ fn rules(
             let what = format!("{} never applies: {why}", rule.rule);
             bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
         }
-        if let Some(broken) = given(info, rule, place, assertions, text)? {
+        if let Some(broken) = transition_condition(info, rule, place, assertions, text)? {
             let what = match (&rule.one_of, index) {
                 // A transition that is no row of the specification is reported by its family.
                 (Some(family), None) => format!("{family}, {}", gives(rule)),
@@ -451,7 +451,7 @@ fn gives(rule: &TransitionProperty) -> String {
 
 /// The expression that is 1 where outputs or next registers differ from a transition; `None` if it
 /// specifies none.
-fn given(
+fn transition_condition(
     info: &'static BlockInfo,
     rule: &TransitionProperty,
     place: usize,
@@ -516,7 +516,7 @@ fn zeros(
 }
 
 /// Adds the property that a valid stays until ready.
-fn held(
+fn add_stable_valid(
     info: &'static BlockInfo,
     valid: &'static str,
     with_payload: bool,

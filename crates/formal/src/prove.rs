@@ -149,7 +149,7 @@ struct XFreedom {
 }
 
 impl XFreedom {
-    fn of(info: &'static BlockInfo) -> Self {
+    fn from_block(info: &'static BlockInfo) -> Self {
         let is_compared =
             |port: &&verilated::Port| info.comparison(port.name) != Comparison::Transactions;
         let governor = |port, ports, or_enable| {
@@ -244,7 +244,7 @@ impl Prover {
             session.write(OUTPUTS, &assertions.netlist)?;
         }
         let kind = UndefinedBits::Zero;
-        Self::of(session, (assertions.is_some(), kind), monitor, info.rtl.clock, reset)
+        Self::from_session(session, (assertions.is_some(), kind), monitor, info.rtl.clock, reset)
     }
 
     /// Reads an RTL. The properties are that each compared output is free of unknown values: of
@@ -270,11 +270,12 @@ impl Prover {
         let has_assertions = observer.is_some();
         let Observer { monitor, offers, .. } =
             observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
-        let x_freedom = XFreedom::of(info);
+        let x_freedom = XFreedom::from_block(info);
         let (properties, assumes) = (x_freedom.properties(), !offers.is_empty());
         let monitor = Monitor { properties, assumes, ..monitor };
         let kind = UndefinedBits::Free;
-        let prover = Self::of(session, (has_assertions, kind), monitor, info.rtl.clock, reset)?;
+        let prover =
+            Self::from_session(session, (has_assertions, kind), monitor, info.rtl.clock, reset)?;
         Ok(Self { x_freedom: Some(x_freedom), ..prover })
     }
 
@@ -320,7 +321,7 @@ impl Prover {
         Ok(session)
     }
 
-    fn of(
+    fn from_session(
         session: YosysSession,
         (has_assertions, undefined): (bool, UndefinedBits),
         monitor: Monitor,
@@ -428,7 +429,7 @@ impl Prover {
             let holds = |(place, one): (usize, &Candidate)| -> Result<bool, Error> {
                 let query = aig.contradicts(&interface, &left, one);
                 let question = Question { name: format!("candidate-{place}"), query };
-                Ok(question.ask(&self.session, INDUCTION)?.is_never())
+                Ok(question.run_attempt(&self.session, INDUCTION)?.is_never())
             };
             let hold: Vec<bool> =
                 left.par_iter().enumerate().map(holds).collect::<Result<_, Error>>()?;
@@ -483,7 +484,7 @@ impl Prover {
         let mut left = properties.to_vec();
         if self.x_memories().contains(&Memories::Word) {
             self.candidates = self.invariant_candidates()?;
-            if let Some(decided) = self.alone(&left)? {
+            if let Some(decided) = self.prove_x_freedom(&left)? {
                 let known = || Mutex::new(Some(decided.clone()));
                 self.found.extend(left.into_iter().map(|place| (place, known())));
                 return Ok(());
@@ -515,7 +516,7 @@ impl Prover {
     }
 
     /// A proof by induction of all these properties about freedom of X.
-    fn alone(&self, group: &[usize]) -> Result<Option<PropertyAnswer>, Error> {
+    fn prove_x_freedom(&self, group: &[usize]) -> Result<Option<PropertyAnswer>, Error> {
         let (_, aig) = self.graph();
         let [property, ..] = *group else { return Ok(None) };
         let memories = Memories::Word;
@@ -560,7 +561,7 @@ impl Prover {
 
     /// The outcome, with what keeps it open.
     fn explained(&self, property: usize) -> Result<PropertyAnswer, Error> {
-        let mut found = self.look(property)?;
+        let mut found = self.find_answer(property)?;
         if let Answer::Open { cycles: Some(_), because, .. } = &mut found.answer {
             let (memories, aig) = self.graph();
             let group = &[];
@@ -574,7 +575,7 @@ impl Prover {
         Ok(found)
     }
 
-    fn look(&self, property: usize) -> Result<PropertyAnswer, Error> {
+    fn find_answer(&self, property: usize) -> Result<PropertyAnswer, Error> {
         let mut all = self.traffics();
         if self.properties[property].kind == Kind::Hang {
             all = all.split_at(all.len() - 1).1;

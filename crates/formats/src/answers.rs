@@ -392,7 +392,7 @@ impl AnswerStatus {
     }
 
     /// The inputs, if some were found.
-    pub fn found(&self) -> Option<&FoundInputs> {
+    pub fn found_inputs(&self) -> Option<&FoundInputs> {
         match self {
             Self::Reached(found) | Self::Failing(found) | Self::Unconfirmed(found) => Some(found),
             _ => None,
@@ -463,7 +463,7 @@ pub struct Counts {
 
 impl Counts {
     /// The sum over several records.
-    pub fn of<'a>(records: impl IntoIterator<Item = &'a AnswerRecord>) -> Self {
+    pub fn count_records<'a>(records: impl IntoIterator<Item = &'a AnswerRecord>) -> Self {
         let mut counts = Self::default();
         for profile in records.into_iter().flat_map(|record| &record.profiles) {
             counts.failing += u64::from(profile.because.is_some());

@@ -82,8 +82,8 @@ pub struct GroupValue {
 
 impl Group {
     /// All groups of a block: the rules first, then the declared groups.
-    pub fn all(info: &BlockInfo) -> Vec<Self> {
-        let declared = info.groups.iter().map(Self::of);
+    pub fn all_of_block(info: &BlockInfo) -> Vec<Self> {
+        let declared = info.groups.iter().map(Self::from_info);
         let mut all: Vec<Self> =
             std::iter::once(Self::of_rules(info.rules)).chain(declared).collect();
         all.extend(info.has_dont_cares.then(|| Self::of_compared_bits(info)));
@@ -135,7 +135,7 @@ impl Group {
     }
 
     /// A group that the block declares.
-    pub fn of(group: &GroupInfo) -> Self {
+    pub fn from_info(group: &GroupInfo) -> Self {
         let value = |value: &Value| GroupValue {
             name: value.name.to_owned(),
             meaning: value.meaning.to_owned(),
@@ -323,7 +323,7 @@ impl Database {
         block: &'static BlockInfo,
         profiles: impl IntoIterator<Item = &'p Profile>,
     ) -> Result<Self, Error> {
-        let groups = Group::all(block);
+        let groups = Group::all_of_block(block);
         let of = |profile: &Profile| {
             let unreachable = program::unreachable(block, &profile.parameters)?;
             let values = profile.parameters.values();

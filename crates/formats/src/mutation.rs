@@ -161,7 +161,7 @@ const MOST_LINES: u32 = 10;
 
 impl ChangedLines {
     /// Whether a place has one of the lines.
-    pub fn has(&self, source: &Source) -> bool {
+    pub fn contains(&self, source: &Source) -> bool {
         let end = source.place.split_once('-').map_or("", |(_, end)| end);
         let end = end.split('.').next().and_then(|line| line.parse().ok());
         let lines = source.line..=end.unwrap_or(source.line);
@@ -182,12 +182,12 @@ fn is_whole(shard: &Shard) -> bool {
 impl Header {
     /// The numbers of this shard's mutations, out of `all`.
     pub fn ids(&self, all: u32) -> impl Iterator<Item = u32> + '_ {
-        (1..=all).filter(|id| self.has(*id))
+        (1..=all).filter(|id| self.contains(*id))
     }
 
     /// Whether a mutation belongs to this shard.
-    pub fn has(&self, id: u32) -> bool {
-        self.shard.has(u64::from(id) - 1)
+    pub fn contains(&self, id: u32) -> bool {
+        self.shard.contains(u64::from(id) - 1)
     }
 }
 
@@ -342,7 +342,10 @@ impl MutantStatus {
 impl MutationScore {
     /// The score of some mutants, and whether those that are believed equivalent count as
     /// equivalent.
-    pub fn of<'a>(mutants: impl Iterator<Item = &'a Mutant>, accept_believed: bool) -> Self {
+    pub fn score_mutants<'a>(
+        mutants: impl Iterator<Item = &'a Mutant>,
+        accept_believed: bool,
+    ) -> Self {
         let mut score = Self::default();
         for mutant in mutants {
             score.mutants += 1;
@@ -384,7 +387,7 @@ impl ProfileGrading {
             status: MutantStatus::Survived { vector: None },
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
-        let score = MutationScore::of(mutants.iter(), false);
+        let score = MutationScore::score_mutants(mutants.iter(), false);
         Self { profile: profile.to_owned(), cases_run: 0, score, mutants }
     }
 
@@ -415,7 +418,7 @@ impl ProfileGrading {
                 self.mutants[place].status = status;
             }
         }
-        self.score = MutationScore::of(self.mutants.iter(), accept_believed);
+        self.score = MutationScore::score_mutants(self.mutants.iter(), accept_believed);
     }
 }
 
@@ -489,7 +492,9 @@ impl Report {
                     "the mutants of `{name}` are not numbered from 1 to {mutants}"
                 ));
             }
-            if graded.score != MutationScore::of(graded.mutants.iter(), self.run.accept_believed) {
+            if graded.score
+                != MutationScore::score_mutants(graded.mutants.iter(), self.run.accept_believed)
+            {
                 return Err(format!("the score of `{name}` is not that of its mutants"));
             }
         }
@@ -525,7 +530,7 @@ impl Report {
     /// The score of all profiles together.
     pub fn score(&self) -> MutationScore {
         let mutants = self.profiles.iter().flat_map(|graded| &graded.mutants);
-        MutationScore::of(mutants, self.run.accept_believed)
+        MutationScore::score_mutants(mutants, self.run.accept_believed)
     }
 
     /// The exit code of a complete analysis: 1 if it [fails](Self::failures), [`UNDECIDED`] if a

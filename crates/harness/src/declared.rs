@@ -423,7 +423,7 @@ pub const fn groups_of<const N: usize>(
     let mut all = [Covergroup::new("", "", &[]); N];
     let mut index = 0;
     while index < N {
-        all[index] = groups[index].of(owner);
+        all[index] = groups[index].owned_by(owner);
         index += 1;
     }
     let mut reason = 0;

@@ -52,9 +52,9 @@ pub fn suspicious_lines(
     Pins { clock, inputs, outputs }: Pins<'_>,
     cases: &Cases<'_>,
 ) -> Result<Vec<Suspect>, String> {
-    let mut simulator = Simulator::new(Design::of(tree, top)?, clock, inputs, outputs)?;
-    let failing = Stimulus::of(cases.failing, inputs, outputs, MOST_FAILING);
-    let other = |pins: &DrivenPins| Stimulus::of(pins, inputs, outputs, MOST_CYCLES);
+    let mut simulator = Simulator::new(Design::from_tree(tree, top)?, clock, inputs, outputs)?;
+    let failing = Stimulus::record_cycles(cases.failing, inputs, outputs, MOST_FAILING);
+    let other = |pins: &DrivenPins| Stimulus::record_cycles(pins, inputs, outputs, MOST_CYCLES);
     let others: Vec<Stimulus> = cases.others.iter().map(other).collect();
     let ranking = Ranking::new(&mut simulator, &failing, &others);
     let mut ranking = ranking.ok_or("the failure needs more than the description of the RTL")?;

@@ -313,7 +313,7 @@ impl<'a> Ranking<'a> {
             return *known;
         }
         let runs = self.roots[&root].runs;
-        let state = self.begin(0, cycle, runs);
+        let state = self.start_state(0, cycle, runs);
         self.simulator.forced = Some((root, value.clone()));
         let is_avoided = self.simulate(0, cycle, runs, state, self.end) == Ok(false);
         self.simulator.forced = None;
@@ -323,7 +323,7 @@ impl<'a> Ranking<'a> {
 
     /// A state from which an expression runs in a cycle: with its inputs, but before them for a
     /// clocked process, which may also wait for one of them.
-    fn begin(&self, case: usize, cycle: usize, runs: Runs) -> State {
+    fn start_state(&self, case: usize, cycle: usize, runs: Runs) -> State {
         let Case { start, settled, .. } = &self.cases[case];
         match (runs, cycle) {
             (Runs::Clocked, 0) => start.clone(),
@@ -386,7 +386,7 @@ impl<'a> Ranking<'a> {
         let runs = self.roots[&repair.root].runs;
         let mut at = 0;
         while let Some(cycle) = self.effect(case, repair, at) {
-            let state = self.begin(case, cycle, runs);
+            let state = self.start_state(case, cycle, runs);
             let last = self.cases[case].stimulus.cycles() - 1;
             self.simulator.changed = Some(runs);
             swap(&mut self.simulator.design.nodes[repair.id], &mut repair.node);

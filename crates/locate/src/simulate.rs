@@ -39,7 +39,12 @@ pub struct Pins {
 
 impl Stimulus {
     /// The first `most` cycles of a case.
-    pub fn of(pins: &DrivenPins, inputs: &[Port], outputs: &[Port], most: usize) -> Self {
+    pub fn record_cycles(
+        pins: &DrivenPins,
+        inputs: &[Port],
+        outputs: &[Port],
+        most: usize,
+    ) -> Self {
         let value = |port: &Port, bytes: &[u8]| bits::from_bytes(port.bytes(bytes), port.width);
         let driven = |bytes: &Vec<u8>| inputs.iter().map(|port| value(port, bytes)).collect();
         let last = pins.outputs.len().min(most).saturating_sub(1);

@@ -161,9 +161,9 @@ endmodule",
             ends: Verdict::Match,
         };
         let is_equal = described(&text, |tree| {
-            let design = Design::of(tree, "top").unwrap();
+            let design = Design::from_tree(tree, "top").unwrap();
             let simulator = Simulator::new(design, "clk", &inputs, &outputs).unwrap();
-            let case = Stimulus::of(&pins, &inputs, &outputs, 2);
+            let case = Stimulus::record_cycles(&pins, &inputs, &outputs, 2);
             let mut state = simulator.start(false);
             (0..2).all(|cycle| {
                 simulator.drive(&mut state, &case.inputs[cycle]).unwrap();

@@ -91,7 +91,7 @@ impl Protocol {
 
     /// Whether the widths of an interface are those of the protocol.
     fn has_widths(self, agent: &Interface) -> bool {
-        let width = |name: &str| agent.found(name).map(|port| port.width);
+        let width = |name: &str| agent.find_port(name).map(|port| port.width);
         let data = |names: [&str; 2], most: u32| {
             let [one, other] = names.map(width);
             let is_bus = |bits: u32| bits.is_multiple_of(8) && bits > 0 && bits <= most;
@@ -118,7 +118,7 @@ impl Protocol {
             }
             Apb => data(["pwdata", "prdata"], 64) && strobes("pstrb", "pwdata"),
             Wishbone => {
-                let has_direction = agent.has("we") || !agent.has("dat_w");
+                let has_direction = agent.has_port("we") || !agent.has_port("dat_w");
                 has_direction && data(["dat_w", "dat_r"], 64) && strobes("sel", "dat_w")
             }
             MemoryPort => {
@@ -153,13 +153,13 @@ pub struct Interface {
 }
 
 impl Interface {
-    fn found(&self, name: &str) -> Option<&Port> {
+    fn find_port(&self, name: &str) -> Option<&Port> {
         self.ports.iter().find(|(own, _)| *own == name).map(|(_, port)| port)
     }
 
     /// Whether it has the port with this name of the protocol.
-    pub fn has(&self, name: &str) -> bool {
-        self.found(name).is_some()
+    pub fn has_port(&self, name: &str) -> bool {
+        self.find_port(name).is_some()
     }
 
     /// The name of its first port.
@@ -170,13 +170,13 @@ impl Interface {
     /// Whether it is a bus of registers, which are read without a delay.
     pub fn is_of_registers(&self) -> bool {
         self.protocol == MemoryPort
-            && self.found("en").is_some_and(|port| is_port(&port.name, &self.pattern, "cs"))
+            && self.find_port("en").is_some_and(|port| is_port(&port.name, &self.pattern, "cs"))
     }
 
     /// What interfaces of one memory have in common. The transfers of APB and Wishbone have no
     /// beginning that a reference memory knows, so they do not share one; nor do registers.
     pub fn memory(&self) -> Option<MemoryKind> {
-        let width = |name: &str| self.found(name).map_or(0, |port| port.width);
+        let width = |name: &str| self.find_port(name).map_or(0, |port| port.width);
         match self.protocol {
             Axi4 | AxiLite => Some((self.protocol, [0, 0])),
             MemoryPort if !self.is_of_registers() => {
@@ -187,7 +187,7 @@ impl Interface {
     }
 
     fn is_complete(&self) -> bool {
-        self.has("awvalid") && self.has("arvalid")
+        self.has_port("awvalid") && self.has_port("arvalid")
     }
 
     /// The words of its patterns, without those for writes and reads.
@@ -215,9 +215,9 @@ fn is_plain(port: &&Port) -> bool {
 impl Interfaces {
     /// Inputs of no channel that are held at a value: those that [`Channels`] knows, and those with
     /// the name of an interface, which belong to a part of its protocol without an agent.
-    pub fn held<'a>(&self, others: &'a Channels) -> Vec<(&'a Port, u64)> {
+    pub fn held_inputs<'a>(&self, others: &'a Channels) -> Vec<(&'a Port, u64)> {
         let near = others.varied().into_iter().filter(|port| self.is_near(port));
-        others.held().into_iter().chain(near.map(|port| (port, 0))).collect()
+        others.held_inputs().into_iter().chain(near.map(|port| (port, 0))).collect()
     }
 
     /// The other inputs of no channel.
@@ -238,7 +238,7 @@ impl Interfaces {
     }
 
     /// Recognizes the interfaces of a module. `own` are inputs that the harness drives by itself.
-    pub fn of(ports: &Ports, own: &[&str]) -> Self {
+    pub fn recognize(ports: &Ports, own: &[&str]) -> Self {
         let is_free = |port: &&Port| !own.contains(&port.name.as_str()) && is_plain(port);
         let inputs: Vec<&Port> = ports.inputs.iter().filter(is_free).collect();
         let outputs: Vec<&Port> = ports.outputs.iter().filter(is_plain).collect();
@@ -359,7 +359,7 @@ impl Interfaces {
             let is_other = |other: &Interface| {
                 is_half(other)
                     && other.is_manager == first.is_manager
-                    && other.has("awvalid") != first.has("awvalid")
+                    && other.has_port("awvalid") != first.has_port("awvalid")
                     && other.words() == first.words()
                     && other.lane.or(first.lane).is_none()
             };
@@ -368,7 +368,7 @@ impl Interfaces {
                 && let Some(place) = all.iter().position(is_other)
             {
                 let mut other = all.remove(place);
-                if other.has("awvalid") {
+                if other.has_port("awvalid") {
                     std::mem::swap(&mut first, &mut other);
                 }
                 first.ports.append(&mut other.ports);
@@ -418,7 +418,7 @@ mod tests {
     use super::*;
 
     /// The interfaces of a module in one line: name, protocol, side, patterns, ports left over.
-    fn found(inputs: &str, outputs: &str) -> String {
+    fn recognized(inputs: &str, outputs: &str) -> String {
         let all = |text: &str| -> Vec<Port> {
             let port = |word: &str| {
                 let (name, width) = word.split_once('=').unwrap_or((word, "1"));
@@ -427,7 +427,7 @@ mod tests {
             text.split_whitespace().map(port).collect()
         };
         let ports = Ports { inputs: all(inputs), outputs: all(outputs), ..Ports::default() };
-        let Interfaces { interfaces, taken } = Interfaces::of(&ports, &["clk", "rst"]);
+        let Interfaces { interfaces, taken } = Interfaces::recognize(&ports, &["clk", "rst"]);
         let line = |of: &Interface| {
             let side = if of.is_manager { "manager" } else { "subordinate" };
             let reads = of.reads.as_ref().map_or_else(String::new, |reads| format!("+{reads}"));
@@ -446,7 +446,7 @@ mod tests {
     }
 
     /// The ports of an interface that a manager and a subordinate drive, between two texts.
-    fn of(protocol: Protocol, before: &str, behind: &str, only: &[&str]) -> [String; 2] {
+    fn ports_between(protocol: Protocol, before: &str, behind: &str, only: &[&str]) -> [String; 2] {
         [true, false].map(|of_manager| {
             let rules = protocol.rules().iter().filter(|rule| rule.is_of_manager == of_manager);
             let is_in =
@@ -475,17 +475,17 @@ mod tests {
                 ("p_", "_i", "p_"),
                 ("", "_a", "*_a"),
             ] {
-                let [mut m, mut s] = of(protocol, before, behind, &[]);
+                let [mut m, mut s] = ports_between(protocol, before, behind, &[]);
                 if behind == "_i" {
                     s = s.replace("_i=", "_o=");
                 }
-                let names = found(&m, &s);
+                let names = recognized(&m, &s);
                 let name = pattern.to_ascii_lowercase();
                 let name = name.trim_matches(['_', '*']);
                 let name = if name.is_empty() { protocol.short() } else { name };
                 assert_eq!(names, format!("{name} {protocol:?} subordinate {pattern}, "), "{m}");
                 (m, s) = (m.replace("_i=", "_o="), s.replace("_o=", "_i="));
-                let names = found(&s, &m);
+                let names = recognized(&s, &m);
                 assert_eq!(names, format!("{name} {protocol:?} manager {pattern}, "), "{m}");
             }
         }
@@ -493,11 +493,14 @@ mod tests {
 
     #[test]
     fn several_interfaces_and_other_ports_are_distinguished() {
-        let of = |prefix: &str| of(AxiLite, prefix, "", &[]);
+        let of = |prefix: &str| ports_between(AxiLite, prefix, "", &[]);
         let [[m0, s0], [m1, s1]] = [of("s00_axil_"), of("s01_axil_")];
         let [[m2, s2], [m3, s3]] = [of("m00_axil_"), of("m01_axil_")];
         assert_eq!(
-            found(&format!("clk rst mode=2 {m0}{m1}{s2}{s3}"), &format!("{s0}{s1}{m2}{m3} irq")),
+            recognized(
+                &format!("clk rst mode=2 {m0}{m1}{s2}{s3}"),
+                &format!("{s0}{s1}{m2}{m3} irq")
+            ),
             "s00_axil AxiLite subordinate s00_axil_, s01_axil AxiLite subordinate s01_axil_, \
              m00_axil AxiLite manager m00_axil_, m01_axil AxiLite manager m01_axil_, mode irq"
         );
@@ -513,46 +516,46 @@ mod tests {
             text.split_whitespace().map(port).collect()
         };
         for protocol in [Axi4, AxiLite, Stream, Apb, Wishbone] {
-            let [m, s] = of(protocol, "s_", "", &[]).map(wide);
+            let [m, s] = ports_between(protocol, "s_", "", &[]).map(wide);
             let lane = |lane| format!("s_{lane} {protocol:?} subordinate s_ of 2, ");
-            assert_eq!(found(&m, &s), lane(0) + &lane(1), "{m} {s}");
+            assert_eq!(recognized(&m, &s), lane(0) + &lane(1), "{m} {s}");
         }
         let expected = "we addr wdata rdata";
-        assert_eq!(found("we=4 addr=8 wdata=32", "rdata=32"), expected, "bits for bytes");
+        assert_eq!(recognized("we=4 addr=8 wdata=32", "rdata=32"), expected, "bits for bytes");
     }
 
     #[test]
     fn writes_and_reads_may_have_names_of_their_own_or_be_alone() {
         for protocol in [Axi4, AxiLite] {
-            let [mw, sw] = of(protocol, "s_axil_wr_", "", &["aw", "w", "b"]);
-            let [mr, sr] = of(protocol, "s_axil_rd_", "", &["ar", "r"]);
+            let [mw, sw] = ports_between(protocol, "s_axil_wr_", "", &["aw", "w", "b"]);
+            let [mr, sr] = ports_between(protocol, "s_axil_rd_", "", &["ar", "r"]);
             assert_eq!(
-                found(&format!("{mr}{mw}"), &format!("{sw}{sr}")),
+                recognized(&format!("{mr}{mw}"), &format!("{sw}{sr}")),
                 format!("s_axil {protocol:?} subordinate s_axil_wr_+s_axil_rd_, ")
             );
             let alone = format!("s_axil_rd {protocol:?} manager s_axil_rd_, ");
-            assert_eq!(found(&sr, &mr), alone);
+            assert_eq!(recognized(&sr, &mr), alone);
             let alone = format!("s_axil_wr {protocol:?} subordinate s_axil_wr_, ");
-            assert_eq!(found(&mw, &sw), alone);
+            assert_eq!(recognized(&mw, &sw), alone);
         }
     }
 
     #[test]
     fn what_no_agent_can_drive_is_left() {
-        let [m, s] = of(AxiLite, "s_", "", &[]);
+        let [m, s] = ports_between(AxiLite, "s_", "", &[]);
         // A response channel is missing; IDs without bursts; data of 12 bits; AXI3.
-        assert!(found(&m.replace("s_bready=1 ", ""), &s).starts_with("s_awvalid "));
-        assert!(found(&format!("{m} s_awid=4"), &s).starts_with("s_awvalid "));
-        assert!(found(&m.replace("wdata=32", "wdata=12"), &s).starts_with("s_awvalid "));
-        let [m, s] = of(Axi4, "s_", "", &[]);
-        assert!(found(&format!("{m} s_wid=4"), &s).starts_with("s_awvalid "));
+        assert!(recognized(&m.replace("s_bready=1 ", ""), &s).starts_with("s_awvalid "));
+        assert!(recognized(&format!("{m} s_awid=4"), &s).starts_with("s_awvalid "));
+        assert!(recognized(&m.replace("wdata=32", "wdata=12"), &s).starts_with("s_awvalid "));
+        let [m, s] = ports_between(Axi4, "s_", "", &[]);
+        assert!(recognized(&format!("{m} s_wid=4"), &s).starts_with("s_awvalid "));
         // Lanes share a port.
-        assert_eq!(found("tvalid=4 tdata=32 tlast", "tready=4"), "tvalid tdata tlast tready");
+        assert_eq!(recognized("tvalid=4 tdata=32 tlast", "tready=4"), "tvalid tdata tlast tready");
         assert_eq!(
-            found("push data_in=8 pop", "full data_out=8"),
+            recognized("push data_in=8 pop", "full data_out=8"),
             "push data_in pop full data_out"
         );
-        assert_eq!(found("we a=4 b=4", "q=4"), "we a b q");
+        assert_eq!(recognized("we a=4 b=4", "q=4"), "we a b q");
     }
 
     #[test]
@@ -634,7 +637,7 @@ mod tests {
                 "m_axis Stream manager m_axis_, rx",
             ),
         ] {
-            assert_eq!(found(inputs, outputs), expected, "{inputs}");
+            assert_eq!(recognized(inputs, outputs), expected, "{inputs}");
         }
     }
 }

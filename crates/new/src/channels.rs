@@ -104,7 +104,7 @@ impl Words {
         Self { is_low_offer: true, ..self }
     }
 
-    const fn of(self, kind: Kind) -> Self {
+    const fn of_kind(self, kind: Kind) -> Self {
         Self { kind, ..self }
     }
 }
@@ -132,13 +132,13 @@ const HANDSHAKES: [Words; 13] = [
     Words::new(&["en"], &["rdy"]),
     Words::new(PUSHES, &["full", "wfull", "w_full", "wr_full", "fifo_full", "wrfull"])
         .low_take()
-        .of(Kind::Write),
-    Words::new(PUSHES, &["full_n"]).of(Kind::Write),
+        .of_kind(Kind::Write),
+    Words::new(PUSHES, &["full_n"]).of_kind(Kind::Write),
     Words::new(&["empty", "rempty", "r_empty", "rd_empty", "fifo_empty", "rdempty"], POPS)
         .low_offer()
-        .of(Kind::Read),
-    Words::new(&["empty_n"], POPS).of(Kind::Read),
-    Words::new(&["valid", "vld"], POPS).of(Kind::Read),
+        .of_kind(Kind::Read),
+    Words::new(&["empty_n"], POPS).of_kind(Kind::Read),
+    Words::new(&["valid", "vld"], POPS).of_kind(Kind::Read),
     Words::new(&["wr", "we", "write", "wr_en", "push", "start"], &["busy"]).low_take(),
 ];
 /// Names of an offer that is taken in each cycle, if the channel has data.
@@ -311,7 +311,7 @@ fn stem_of(name: &str, word: &str) -> Option<Stem> {
 impl Channels {
     /// Recognizes the channels of a module. `own` are inputs that the harness drives by itself:
     /// clocks and resets.
-    pub fn of(ports: &Ports, own: &[&str]) -> Self {
+    pub fn recognize(ports: &Ports, own: &[&str]) -> Self {
         let is_free = |port: &&Port| !own.contains(&port.name.as_str());
         let inputs: Vec<&Port> = ports.inputs.iter().filter(is_free).collect();
         let outputs: Vec<&Port> = ports.outputs.iter().collect();
@@ -370,7 +370,7 @@ impl Channels {
             if let [channel] = of_side.as_mut_slice() {
                 let is_data = |named: &&Named<'_>| {
                     !taken.contains(&named.port.name)
-                        && (!is_source || held(named.port).is_none())
+                        && (!is_source || held_value(named.port).is_none())
                         && channel.lane.is_none_or(|(_, lanes)| {
                             named.port.width.is_multiple_of(lanes) || lane_of(&named.bare).is_some()
                         })
@@ -405,7 +405,7 @@ impl Channels {
 
     /// Inputs of no channel that a test bench holds by default, each with its value: an enable is
     /// on, and what stops or clears the block is off. The others vary.
-    pub fn held(&self) -> Vec<(&Port, u64)> {
+    pub fn held_inputs(&self) -> Vec<(&Port, u64)> {
         let held = |port| self.held_at(port).map(|value| (port, value));
         self.other_inputs.iter().filter_map(held).collect()
     }
@@ -419,7 +419,7 @@ impl Channels {
             has(&self.other_inputs, &format!("{pad}_in"))
                 && has(&self.other_outputs, &format!("{pad}_out"))
         });
-        if is_of_pad { Some(0) } else { held(port) }
+        if is_of_pad { Some(0) } else { held_value(port) }
     }
 
     /// The other inputs of no channel.
@@ -443,7 +443,7 @@ const DISABLES: [&str; 18] = [
 ];
 
 /// The value at which an input of no channel is held, if it is.
-fn held(port: &Port) -> Option<u64> {
+fn held_value(port: &Port) -> Option<u64> {
     let name = snake(&port.name);
     let words: Vec<&str> = name.split('_').collect();
     let has = |all: &[&str]| words.iter().any(|word| all.contains(word));

@@ -113,7 +113,7 @@ impl Ident {
     }
 
     /// Both names in one.
-    pub fn of(&self, other: &Self) -> Self {
+    pub fn joined(&self, other: &Self) -> Self {
         Self(format!("{}Of{}", self.0, other.0))
     }
 }

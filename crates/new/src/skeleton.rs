@@ -185,16 +185,16 @@ impl Skeleton {
         }
         let resets = resets.iter().map(|(name, _)| name);
         let mut own: Vec<&str> = resets.chain(&wrapping.clocks).map(String::as_str).collect();
-        let interfaces = Interfaces::of(ports, &own);
+        let interfaces = Interfaces::recognize(ports, &own);
         if interfaces.interfaces.is_empty() {
-            let channels = Channels::of(ports, &own);
+            let channels = Channels::recognize(ports, &own);
             return (interfaces, Some(channels).filter(Channels::is_usable));
         }
         own.extend(interfaces.taken.iter().map(String::as_str));
         let is_free = |port: &&Port| !own.contains(&port.name.as_str());
         let outputs = ports.outputs.iter().filter(is_free).cloned().collect();
         let free = Ports { outputs, ..ports.clone() };
-        let channels = Channels::of(&free, &own);
+        let channels = Channels::recognize(&free, &own);
         (interfaces, Some(channels))
     }
 

@@ -73,18 +73,18 @@ pub fn missing() -> Error {
 }
 
 /// The blocks of this process, or none if no program is set.
-pub fn all() -> &'static [&'static BlockHandle] {
+pub fn all_blocks() -> &'static [&'static BlockHandle] {
     PROGRAM.get().map_or(&[], |program| &program.blocks)
 }
 
 /// The blocks of this process as data.
 pub fn infos() -> Vec<&'static BlockInfo> {
-    all().iter().map(|block| block.info()).collect()
+    all_blocks().iter().map(|block| block.info()).collect()
 }
 
 /// The block with this name.
 pub fn find(name: &str) -> Option<&'static BlockHandle> {
-    all().iter().copied().find(|block| block.info().name == name)
+    all_blocks().iter().copied().find(|block| block.info().name == name)
 }
 
 /// What a program prints for one word of its entry.
@@ -198,8 +198,8 @@ impl BlockHandle {
     ///
     /// # Errors
     /// Errors of the question. [`Error::Environment`] if the program does not answer.
-    pub fn ask<T: DeserializeOwned>(&self, query: &Query) -> Result<T, Error> {
-        let bytes = self.questions.ask(self.info.name, query)?;
+    pub fn query<T: DeserializeOwned>(&self, query: &Query) -> Result<T, Error> {
+        let bytes = self.questions.query(self.info.name, query)?;
         postcard::from_bytes(&bytes).map_err(|error| not_read(&error))
     }
 }
@@ -222,18 +222,18 @@ impl Debug for Remote {
 
 impl Remote {
     /// An answer with texts that live as long as the process.
-    fn ask<T: Deserialize<'static>>(&self, query: &Query) -> Result<T, String> {
-        let bytes = self.questions.ask(self.name, query).map_err(|error| error.to_string())?;
+    fn query<T: Deserialize<'static>>(&self, query: &Query) -> Result<T, String> {
+        let bytes = self.questions.query(self.name, query).map_err(|error| error.to_string())?;
         postcard::from_bytes(Vec::leak(bytes)).map_err(|error| not_read(&error).to_string())
     }
 }
 
 impl Answers for Remote {
     fn facts(&self, parameters: &Parameters) -> Result<Facts, String> {
-        self.ask(&Query::Facts { fixes: parameters.fixes(), values: parameters.named() })
+        self.query(&Query::Facts { fixes: parameters.fixes(), values: parameters.named() })
     }
 
     fn meaning(&self, port: &str, value: u64) -> Result<Option<String>, String> {
-        self.ask(&Query::Meaning(port.to_owned(), value))
+        self.query(&Query::Meaning(port.to_owned(), value))
     }
 }

@@ -32,7 +32,7 @@ impl LoadedVector {
     /// # Errors
     /// [`Error::Input`] or [`Error::File`].
     pub fn new(block: &'static BlockHandle, file: &VectorFile) -> Result<Self, Error> {
-        block.ask::<()>(&Query::Check(file.clone()))?;
+        block.query::<()>(&Query::Check(file.clone()))?;
         Ok(Self { block, head: file.head()?, file: file.clone() })
     }
 
@@ -118,7 +118,7 @@ impl LoadedVector {
             Some(pins) => pins,
             None => {
                 let query = Query::Drive(self.file.clone(), profile.name.to_string());
-                golden = self.block.ask(&query)?;
+                golden = self.block.query(&query)?;
                 &golden
             }
         };

@@ -165,7 +165,7 @@ impl Shards {
 
     /// The index of the block in the program.
     pub fn place_of_block(&self) -> Option<usize> {
-        blocks::all().iter().position(|block| block.info().name == self.block.info().name)
+        blocks::all_blocks().iter().position(|block| block.info().name == self.block.info().name)
     }
 
     /// Writes the cases and the files of failures into the directory of the whole run.
@@ -320,7 +320,7 @@ impl Shards {
         // Only one database at a time is in memory.
         let mut together = CoverageMerge::new(self.plan.index_step());
         for (shard, results) in self.shards.iter().zip(results) {
-            together.look(&Self::covered(shard, results)?);
+            together.add_cases(&Self::covered(shard, results)?);
         }
         let place = |name: &str| self.plan.place(name);
         for (shard, results) in self.shards.iter().zip(results) {
@@ -412,7 +412,7 @@ pub fn add(tally: &mut Tally, block: &BlockInfo, totals: &Totals, profiles: &[Pr
         for (name, total) in &block.counters {
             let value = part.counters.get(*name).copied().unwrap_or(0);
             let so_far = profile.counters.entry(name).or_default();
-            *so_far = total.of(*so_far, value);
+            *so_far = total.combine(*so_far, value);
         }
     }
 }

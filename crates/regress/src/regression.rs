@@ -236,7 +236,7 @@ fn check_models(
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Load };
             let name = task.profile.clone();
-            if let Finish::Done(Some(reason)) = worker.have::<Option<String>>(task)? {
+            if let Finish::Done(Some(reason)) = worker.run_task::<Option<String>>(task)? {
                 reasons.insert(name, examined.text(&reason));
             }
         }

@@ -145,7 +145,7 @@ impl Session {
             origin,
             recorded: recorded.cloned(),
         }));
-        self.block.ask(&query)
+        self.block.query(&query)
     }
 
     /// The scenarios as JSON, for a worker.
@@ -188,7 +188,7 @@ fn scenario(block: &BlockHandle, name: &str) -> Result<String, Error> {
         return Ok(scenario.text.clone());
     }
     let text = scenario_file(block.info(), name)?;
-    block.ask(&Query::Scenario { path: Path::new(name).to_owned(), text })
+    block.query(&Query::Scenario { path: Path::new(name).to_owned(), text })
 }
 
 /// The text of the scenario file `name`.

@@ -41,7 +41,7 @@ pub fn suspicious_lines(
     let is_recorded = !info.transaction_outputs.is_empty();
     let failing: DrivenPins = match is_recorded {
         true => worker.record(subject)?.done()?,
-        false => block.ask(&Query::Drive(vector.clone(), name.clone()))?,
+        false => block.query(&Query::Drive(vector.clone(), name.clone()))?,
     };
     if is_recorded && failing.wrong.is_empty() {
         return Ok(Vec::new());
@@ -53,7 +53,7 @@ pub fn suspicious_lines(
     for case in cases_of(info, &session, profile, SEED, cases) {
         let text = session.vector(&case, Origin::default(), None)?;
         let file = VectorFile::from_text(text, &vector.path)?;
-        others.push(block.ask::<DrivenPins>(&Query::Drive(file, name.clone()))?);
+        others.push(block.query::<DrivenPins>(&Query::Drive(file, name.clone()))?);
     }
     let examined = rtl.examined(info)?;
     let temporary = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;

@@ -86,7 +86,7 @@ impl PendingAnswer<'_> {
     /// Stores an answer. A failure only prints a warning, once per process.
     pub fn keep(&self, value: &[u8]) {
         let Some((session, key)) = &self.0 else { return };
-        if let Err(error) = session.store.put(key, value)
+        if let Err(error) = session.store.write(key, value)
             && !session.has_warned.swap(true, Ordering::Relaxed)
         {
             program::warn(format_args!(
@@ -108,7 +108,7 @@ mod tests {
         String::from_utf8(bytes.to_vec()).ok()
     }
 
-    fn found(answers: &Answers, parts: &[&[u8]]) -> Option<String> {
+    fn find_answer(answers: &Answers, parts: &[&[u8]]) -> Option<String> {
         match answers.look_up(parts, text) {
             CacheLookup::Found(answer) => Some(answer),
             CacheLookup::Missing(_) => None,
@@ -127,11 +127,11 @@ mod tests {
             |version: &str| Answers::new(Store::new(folder.path(), u64::MAX), version.to_owned());
         let answers = of("ABC 1");
         keep(&answers, &[b"graph", b"pdr -T 2"], "proved");
-        assert_eq!(found(&answers, &[b"graph", b"pdr -T 2"]).as_deref(), Some("proved"));
-        assert_eq!(found(&answers, &[b"other", b"pdr -T 2"]), None);
-        assert_eq!(found(&answers, &[b"graph", b"pdr -T 3"]), None);
-        assert_eq!(found(&of("ABC 2"), &[b"graph", b"pdr -T 2"]), None);
-        assert_eq!(found(&Answers::none(), &[b"graph", b"pdr -T 2"]), None);
+        assert_eq!(find_answer(&answers, &[b"graph", b"pdr -T 2"]).as_deref(), Some("proved"));
+        assert_eq!(find_answer(&answers, &[b"other", b"pdr -T 2"]), None);
+        assert_eq!(find_answer(&answers, &[b"graph", b"pdr -T 3"]), None);
+        assert_eq!(find_answer(&of("ABC 2"), &[b"graph", b"pdr -T 2"]), None);
+        assert_eq!(find_answer(&Answers::none(), &[b"graph", b"pdr -T 2"]), None);
         assert_eq!(answers.counts(), [4, 1]);
     }
 
@@ -142,6 +142,6 @@ mod tests {
         fs::write(&file, "").unwrap();
         let answers = Answers::new(Store::new(file.join("answers"), u64::MAX), String::new());
         keep(&answers, &[b"graph"], "proved");
-        assert_eq!(found(&answers, &[b"graph"]), None);
+        assert_eq!(find_answer(&answers, &[b"graph"]), None);
     }
 }

@@ -136,7 +136,7 @@ impl RtlModels for Rtl {
         if let Some(examined) = known.get(&key) {
             return Ok(Arc::clone(examined));
         }
-        let _activity = Activity::begin(format!("reading the RTL of {}", info.name));
+        let _activity = Activity::start(format!("reading the RTL of {}", info.name));
         let examined = Arc::new(Examined::new(info, self)?);
         for place in &examined.computed {
             program::warn(format_args!(

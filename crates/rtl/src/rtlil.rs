@@ -55,7 +55,7 @@ pub struct Memory<'a> {
 
 impl<'a> Line<'a> {
     /// Reads a line.
-    pub fn of(line: &'a str) -> Self {
+    pub fn parse_line(line: &'a str) -> Self {
         let (keyword, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         let pair = || rest.split_once(' ').unwrap_or((rest, ""));
         let (options, last) = rest.rsplit_once(' ').unwrap_or(("", rest));
@@ -138,7 +138,7 @@ impl<'a> Cell<'a> {
 
     /// The parameters and their values.
     pub fn parameters(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.inside.iter().filter_map(|line| match Line::of(line) {
+        self.inside.iter().filter_map(|line| match Line::parse_line(line) {
             Line::Parameter { name, value } => Some((name, value)),
             _ => None,
         })
@@ -146,7 +146,7 @@ impl<'a> Cell<'a> {
 
     /// The ports and the signals connected to them.
     pub fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.inside.iter().filter_map(|line| match Line::of(line) {
+        self.inside.iter().filter_map(|line| match Line::parse_line(line) {
             Line::Connect { left, right } => Some((left, right)),
             _ => None,
         })
@@ -155,7 +155,7 @@ impl<'a> Cell<'a> {
 
 /// The lines until the end of a cell, which `lines` has just begun.
 pub fn rest_of_cell<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    lines.take_while(|line| Line::of(line) != Line::End).collect()
+    lines.take_while(|line| Line::parse_line(line) != Line::End).collect()
 }
 
 /// The cells of a netlist, and its connections outside of cells: module, left side, right side.
@@ -164,7 +164,7 @@ pub fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
     let mut module = "";
     let mut lines = netlist.lines();
     while let Some(line) = lines.next() {
-        match Line::of(line) {
+        match Line::parse_line(line) {
             Line::Module(name) => module = plain(name),
             Line::Cell { kind, name } => {
                 let inside = rest_of_cell(&mut lines);
@@ -180,7 +180,7 @@ pub fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
 /// The wires of all modules: plain name of the module, wire.
 pub fn wires(netlist: &str) -> impl Iterator<Item = (&str, Wire<'_>)> {
     let mut module = "";
-    netlist.lines().filter_map(move |line| match Line::of(line) {
+    netlist.lines().filter_map(move |line| match Line::parse_line(line) {
         Line::Module(name) => {
             module = plain(name);
             None
@@ -203,7 +203,7 @@ pub struct Instance {
 pub fn instances(netlist: &str) -> Vec<Instance> {
     let mut inputs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for line in netlist.lines() {
-        if let Line::Module(name) = Line::of(line) {
+        if let Line::Module(name) = Line::parse_line(line) {
             inputs.insert(plain(name), Vec::new());
         }
     }
@@ -244,7 +244,7 @@ pub fn widths(netlist: &str) -> BTreeMap<&str, Widths<'_>> {
 
 /// The memories of a netlist.
 pub fn memories(netlist: &str) -> impl Iterator<Item = Memory<'_>> {
-    netlist.lines().filter_map(|line| match Line::of(line) {
+    netlist.lines().filter_map(|line| match Line::parse_line(line) {
         Line::Memory(memory) => Some(memory),
         _ => None,
     })
@@ -339,7 +339,7 @@ end
 
     #[test]
     fn statements_are_read() {
-        let lines: Vec<Line<'_>> = NETLIST.lines().map(Line::of).collect();
+        let lines: Vec<Line<'_>> = NETLIST.lines().map(Line::parse_line).collect();
         let wire = |name, width, is_input, is_output| {
             Line::Wire(Wire { name, width, is_input, is_output })
         };
@@ -361,7 +361,7 @@ end
         ];
         assert_eq!(lines, expected);
         for line in ["", "process $1", "connect", "wire", "connect { \\a", "\\x [", "parameter"] {
-            Line::of(line);
+            Line::parse_line(line);
         }
     }
 

@@ -64,5 +64,5 @@ fn packet(weights: &Weights, parameters: &Parameters, rng: &mut CaseRng) -> Pack
 
 #[cfg(test)]
 fn max_beats(beats: u64) -> Parameters {
-    Parameters::of::<Arbiter>(0).with(MAX_BEATS, beats)
+    Parameters::with_fixes::<Arbiter>(0).with(MAX_BEATS, beats)
 }

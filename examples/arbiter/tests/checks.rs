@@ -4,7 +4,7 @@ use arbiter::Arbiter;
 use cosim_core::checks::{Bugs, Checks, Result};
 
 fn arbiter() -> Checks {
-    Checks::of::<Arbiter>(env!("CARGO_BIN_EXE_arbiter")).models(env!("CARGO_TARGET_TMPDIR"))
+    Checks::for_block::<Arbiter>(env!("CARGO_BIN_EXE_arbiter")).models(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// Do the parts of the block hold what the harness asks of them?
@@ -30,5 +30,5 @@ fn every_rule_has_a_vector() -> Result {
 
 #[test]
 fn every_bug_is_found() -> Result {
-    arbiter().bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(3), ..Bugs::of(12) })
+    arbiter().bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(3), ..Bugs::with_count(12) })
 }

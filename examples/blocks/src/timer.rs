@@ -11,7 +11,7 @@ use cosim_core::value::Uint;
 use rtl::{Inputs, Outputs};
 
 /// The bus: `cs`, `we`, `address`, `write_data` and `read_data`, which is there in the same cycle.
-const BUS: MemoryPortPins<Inputs, Outputs> = MemoryPortPins::of("").with_latency(0);
+const BUS: MemoryPortPins<Inputs, Outputs> = MemoryPortPins::named("").with_latency(0);
 
 cosim_core::declare! {
     rtl "timer";

@@ -8,7 +8,7 @@ use cosim_core::harness::{self, Parameters, Violation, check_list};
 use rtl::{Inputs, Outputs};
 
 /// The bus: one transfer at a time, addresses in bytes.
-const WB: WishbonePins<Inputs, Outputs> = WishbonePins::of("wb_", WishboneMode::Classic);
+const WB: WishbonePins<Inputs, Outputs> = WishbonePins::named("wb_", WishboneMode::Classic);
 
 cosim_core::declare! {
     rtl "wishbone_memory";

@@ -5,7 +5,7 @@ use cosim_core::checks::{Bugs, Checks, Result};
 use cosim_core::harness::Explain;
 
 fn checks<B: Explain>() -> Checks {
-    Checks::of::<B>(env!("CARGO_BIN_EXE_blocks")).models(env!("CARGO_TARGET_TMPDIR"))
+    Checks::for_block::<B>(env!("CARGO_BIN_EXE_blocks")).models(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// Do the parts of a block hold what the harness asks of them?
@@ -31,8 +31,8 @@ fn parts_of_the_memory() -> Result {
 /// Is each planted bug found?
 #[test]
 fn every_bug_is_found() -> Result {
-    let bugs = Bugs { most_packets: |_| Some(12), open: None, ..Bugs::of(10) };
+    let bugs = Bugs { most_packets: |_| Some(12), open: None, ..Bugs::with_count(10) };
     checks::<AsyncFifo>().bugs_are_found("bad_rtl/async_fifo", &bugs)?;
-    let bugs = Bugs { most_packets: |_| Some(9), open: None, ..Bugs::of(8) };
+    let bugs = Bugs { most_packets: |_| Some(9), open: None, ..Bugs::with_count(8) };
     checks::<AxiLiteMemory>().bugs_are_found("bad_rtl/axi_lite_memory", &bugs)
 }

@@ -8,7 +8,7 @@ use cosim_core::channels::{
 use cosim_core::harness::{self, Parameters, Violation, check_list};
 use cosim_core::value::Uint;
 
-const POP: Protocol = Protocol::of("pop");
+const POP: Protocol = Protocol::for_channel("pop");
 /// More items are inside than the FIFO can hold.
 const OVERFLOW: &str = "overflow";
 

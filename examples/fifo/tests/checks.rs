@@ -5,7 +5,7 @@ use cosim_core::harness::Explain;
 use fifo::{Cpp, DontCare, Exact, Transactions};
 
 fn checks<B: Explain>() -> Checks {
-    Checks::of::<B>(env!("CARGO_BIN_EXE_fifo")).models(env!("CARGO_TARGET_TMPDIR"))
+    Checks::for_block::<B>(env!("CARGO_BIN_EXE_fifo")).models(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// Do the parts of each block hold what the harness asks of them?
@@ -41,7 +41,7 @@ fn parts_of_the_block_of_transactions() -> Result {
 /// Is each planted bug found, whichever way the outputs are compared?
 #[test]
 fn every_bug_is_found() -> Result {
-    let bugs = Bugs { most_packets: |_| Some(9), open: None, ..Bugs::of(10) };
+    let bugs = Bugs { most_packets: |_| Some(9), open: None, ..Bugs::with_count(10) };
     checks::<Exact>().bugs_are_found("bad_rtl", &bugs)?;
     checks::<DontCare>().bugs_are_found("bad_rtl", &bugs)?;
     checks::<Cpp>().bugs_are_found("bad_rtl", &bugs)?;

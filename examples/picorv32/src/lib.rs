@@ -44,10 +44,10 @@ impl Block for Picorv32 {
         switch("ENABLE_FAST_MUL", 0, "1: multiplications take one cycle"),
     ];
     const PROFILES: &'static [Profile] = &[
-        Profile::new("imc", Parameters::of::<Self>(0)),
+        Profile::new("imc", Parameters::with_fixes::<Self>(0)),
         Profile::new(
             "im-fast",
-            Parameters::of::<Self>(0)
+            Parameters::with_fixes::<Self>(0)
                 .with(COMPRESSED_ISA, 0)
                 .with(BARREL_SHIFTER, 1)
                 .with(ENABLE_FAST_MUL, 1),

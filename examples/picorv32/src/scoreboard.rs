@@ -10,7 +10,7 @@ use cosim_core::channels::{Monitor, Protocol};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
 
 /// Registers are open until the first edge in reset, so the port may be active there.
-const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::of("mem") };
+const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::for_channel("mem") };
 /// After a trap no transfer begins.
 const QUIET: &str = "quiet-after-trap";
 /// The look-ahead port announces each transfer in the cycle before it.

@@ -4,7 +4,8 @@ use cosim_core::checks::{Bugs, Checks, Result};
 use picorv32::Picorv32;
 
 fn picorv32() -> Checks {
-    Checks::of::<Picorv32>(env!("CARGO_BIN_EXE_picorv32")).models(env!("CARGO_TARGET_TMPDIR"))
+    Checks::for_block::<Picorv32>(env!("CARGO_BIN_EXE_picorv32"))
+        .models(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// Do the parts of the block hold what the harness asks of them?
@@ -20,5 +21,6 @@ fn parts() -> Result {
 
 #[test]
 fn every_bug_is_found() -> Result {
-    picorv32().bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(7), ..Bugs::of(10) })
+    picorv32()
+        .bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(7), ..Bugs::with_count(10) })
 }

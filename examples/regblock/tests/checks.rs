@@ -4,7 +4,8 @@ use cosim_core::checks::{Bugs, Checks, Result};
 use regblock::Regblock;
 
 fn checks() -> Checks {
-    Checks::of::<Regblock>(env!("CARGO_BIN_EXE_regblock")).models(env!("CARGO_TARGET_TMPDIR"))
+    Checks::for_block::<Regblock>(env!("CARGO_BIN_EXE_regblock"))
+        .models(env!("CARGO_TARGET_TMPDIR"))
 }
 
 /// Do the parts of the block hold what the harness asks of them?
@@ -21,6 +22,6 @@ fn parts() -> Result {
 /// Is each planted bug found?
 #[test]
 fn every_bug_is_found() -> Result {
-    let bugs = Bugs { most_packets: |_| Some(6), open: None, ..Bugs::of(10) };
+    let bugs = Bugs { most_packets: |_| Some(6), open: None, ..Bugs::with_count(10) };
     checks().bugs_are_found("bad_rtl", &bugs)
 }

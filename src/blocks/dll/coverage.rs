@@ -56,7 +56,7 @@ type Position = [u8; 8];
 
 /// Positions in `list` of the rules that fired.
 fn fired_in(list: &[RuleSet], fired: RuleSet) -> impl Iterator<Item = usize> {
-    let places = list.iter().enumerate().filter(move |(_, rule)| fired.has(**rule));
+    let places = list.iter().enumerate().filter(move |(_, rule)| fired.contains_any(**rule));
     places.map(|(place, _)| place)
 }
 
@@ -147,14 +147,14 @@ fn at_b(b: &DeviceB, built_as: ParameterValues, rolled: bool, inputs: &Inputs) -
 
 /// Counts a new edge of A.
 fn count_a(fired: RuleSet, at: Position, bins: &mut Bins<'_>) {
-    let has = |rules: RuleSet| fired.has(rules);
+    let has = |rules: RuleSet| fired.contains_any(rules);
     let [buffer, timer, replays, numbers, acked, nak, ..] = at.map(usize::from);
-    fired_in(&OF_BUFFER, fired).for_each(|rule| bins.hit(A_BUFFER.bin([rule, buffer])));
-    fired_in(&OF_TIMER, fired).for_each(|rule| bins.hit(A_TIMER.bin([rule, timer])));
+    fired_in(&OF_BUFFER, fired).for_each(|rule| bins.record(A_BUFFER.bin([rule, buffer])));
+    fired_in(&OF_TIMER, fired).for_each(|rule| bins.record(A_TIMER.bin([rule, timer])));
     for a in fired_in(&OF_A, fired) {
-        bins.hit(A_REPLAYS.bin([a, replays]));
+        bins.record(A_REPLAYS.bin([a, replays]));
         if numbers < A_NUMBERS.values.len() {
-            bins.hit(A_ROLL_OVER.bin([a, numbers]));
+            bins.record(A_ROLL_OVER.bin([a, numbers]));
         }
     }
     let dllp = [A3, A4.with(A5), A6.with(A7).with(A8)].iter().position(|rules| has(*rules));
@@ -166,32 +166,32 @@ fn count_a(fired: RuleSet, at: Position, bins: &mut Bins<'_>) {
         (true, false) => 2,
         (true, true) => 3,
     };
-    bins.hit(A_EDGE.bin([dllp, offer, usize::from(has(A1))]));
+    bins.record(A_EDGE.bin([dllp, offer, usize::from(has(A1))]));
     if timer == 2 && has(A9.with(ANSWERED)) {
-        bins.hit(A_LIMIT.bin([dllp]));
+        bins.record(A_LIMIT.bin([dllp]));
     }
     if let Some(rewind) = [A4, A5, A9].iter().position(|rule| has(*rule)) {
         let offer = if has(A13) { 2 } else { usize::from(has(A2)) };
-        bins.hit(A_REWIND.bin([rewind, offer]));
+        bins.record(A_REWIND.bin([rewind, offer]));
     }
     if acked < ACKED.values.len() {
-        bins.hit(A_ACKED.bin([nak, acked]));
+        bins.record(A_ACKED.bin([nak, acked]));
     }
 }
 
 /// Counts a new edge of B.
 fn count_b(fired: RuleSet, at: Position, bins: &mut Bins<'_>) {
     let [timer, pending, nak_out, numbers, tlp, bad, ..] = at.map(usize::from);
-    fired_in(&OF_ACK_TIMER, fired).for_each(|rule| bins.hit(B_TIMER.bin([rule, timer])));
+    fired_in(&OF_ACK_TIMER, fired).for_each(|rule| bins.record(B_TIMER.bin([rule, timer])));
     for b in fired_in(&OF_B, fired) {
-        bins.hit(B_DLLP.bin([b, pending]));
-        bins.hit(B_NAK.bin([b, nak_out]));
+        bins.record(B_DLLP.bin([b, pending]));
+        bins.record(B_NAK.bin([b, nak_out]));
         if numbers < B_NUMBERS.values.len() {
-            bins.hit(B_ROLL_OVER.bin([b, numbers]));
+            bins.record(B_ROLL_OVER.bin([b, numbers]));
         }
     }
     if tlp < NUMBER.values.len() {
-        bins.hit(B_TLP.bin([bad, tlp, nak_out]));
+        bins.record(B_TLP.bin([bad, tlp, nak_out]));
     }
 }
 
@@ -200,25 +200,25 @@ fn count_b(fired: RuleSet, at: Position, bins: &mut Bins<'_>) {
 fn count_numbers(fired: RuleSet, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
     let Edge { inputs, outputs, .. } = edge;
     let mut payload = |place: usize, data: u64| {
-        bins.hit(PAYLOADS.bin([place, corner_class(data, 0xffff_ffff)]));
+        bins.record(PAYLOADS.bin([place, corner_class(data, 0xffff_ffff)]));
     };
-    let delivers = fired.has(B1);
-    if fired.has(A1) {
+    let delivers = fired.contains_any(B1);
+    if fired.contains_any(A1) {
         payload(0, inputs.a_tlp_data.get());
     }
-    if fired.has(A2) {
+    if fired.contains_any(A2) {
         payload(1, outputs.a_link_data.get());
     }
     if inputs.b_link_valid.is_high() {
         payload(if delivers { 2 } else { 3 }, inputs.b_link_data.get());
     }
     let mut number = |place: usize, seq: u64| {
-        bins.hit(NUMBERS.bin([place, corner_class(seq, 0xfff)]));
+        bins.record(NUMBERS.bin([place, corner_class(seq, 0xfff)]));
     };
-    if fired.has(A2) {
+    if fired.contains_any(A2) {
         number(0, outputs.a_link_seq.get());
     }
-    if fired.has(ANSWERED) {
+    if fired.contains_any(ANSWERED) {
         number(1, inputs.a_dllp_seq.get());
     }
     if delivers {

@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn heavy_losses_last_through_the_replays() {
-        let parameters = Parameters::of::<Dll>(0);
+        let parameters = Parameters::with_fixes::<Dll>(0);
         let scenarios = Weights::scenarios();
         let heavy = scenarios.iter().find(|scenario| scenario.name == "heavy-loss").unwrap();
         for seed in 0..20 {

@@ -149,49 +149,49 @@ impl DeviceA {
     /// `next_seq'` and `ackd_seq'`.
     #[inline]
     fn ends(&self, inputs: &Inputs, fired: RuleSet) -> (u16, u16) {
-        let next_seq = if fired.has(A1) { after(self.next_seq) } else { self.next_seq };
+        let next_seq = if fired.contains_any(A1) { after(self.next_seq) } else { self.next_seq };
         let n = seq(inputs.a_dllp_seq);
-        (next_seq, if fired.has(A3.with(A4)) { n } else { self.ackd_seq })
+        (next_seq, if fired.contains_any(A3.with(A4)) { n } else { self.ackd_seq })
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, fired: RuleSet, replay_mem: &mut [u32]) {
         let n = seq(inputs.a_dllp_seq);
         let (next_seq, ackd_seq) = self.ends(inputs, fired);
-        if fired.has(A2) && self.link_seq == after(self.last_sent_seq) {
+        if fired.contains_any(A2) && self.link_seq == after(self.last_sent_seq) {
             self.last_sent_seq = self.link_seq;
         }
         // A new TLP never uses the entry that is read here, so the order does not matter.
-        if fired.has(A12) {
+        if fired.contains_any(A12) {
             self.link_seq = self.send_seq;
             self.link_data = *entry(replay_mem, self.send_seq);
         }
-        if fired.has(A1) {
+        if fired.contains_any(A1) {
             *entry(replay_mem, self.next_seq) = inputs.a_tlp_data.get() as u32;
         }
-        if fired.has(A4.with(A5).with(A14)) {
+        if fired.contains_any(A4.with(A5).with(A14)) {
             self.send_seq = after(n);
-        } else if fired.has(A9) {
+        } else if fired.contains_any(A9) {
             self.send_seq = after(self.ackd_seq);
-        } else if fired.has(A12) {
+        } else if fired.contains_any(A12) {
             self.send_seq = after(self.send_seq);
         }
-        if fired.has(ANSWERED.with(A9).with(A16)) {
+        if fired.contains_any(ANSWERED.with(A9).with(A16)) {
             self.replay_timer = 0;
-        } else if fired.has(A15) {
+        } else if fired.contains_any(A15) {
             self.replay_timer += 1;
         }
-        if fired.has(A3) {
+        if fired.contains_any(A3) {
             self.replay_num = 0;
-        } else if fired.has(REWIND) {
+        } else if fired.contains_any(REWIND) {
             self.replay_num = (self.replay_num + 1) % 4;
         }
         self.next_seq = next_seq;
         self.ackd_seq = ackd_seq;
-        self.link_valid = fired.has(A12.with(A13));
-        self.tlp_ready = !fired.has(A11);
-        self.dl_error = fired.has(A7);
-        self.retrain = fired.has(A10);
+        self.link_valid = fired.contains_any(A12.with(A13));
+        self.tlp_ready = !fired.contains_any(A11);
+        self.dl_error = fired.contains_any(A7);
+        self.retrain = fired.contains_any(A10);
     }
 }
 
@@ -219,26 +219,27 @@ impl DeviceB {
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, fired: RuleSet) {
-        if fired.has(B1) {
+        if fired.contains_any(B1) {
             self.next_rcv_seq = after(self.next_rcv_seq);
             self.deliver_data = inputs.b_link_data.get() as u32;
         }
         // N includes the TLP that is delivered at this edge.
         let newest = before(self.next_rcv_seq);
-        self.deliver_valid = fired.has(B1);
-        self.nak_scheduled = !fired.has(B1) && (fired.has(NAK_DUE) || self.nak_scheduled);
-        if fired.has(DUE) {
+        self.deliver_valid = fired.contains_any(B1);
+        self.nak_scheduled =
+            !fired.contains_any(B1) && (fired.contains_any(NAK_DUE) || self.nak_scheduled);
+        if fired.contains_any(DUE) {
             self.acknak_timer_on = false;
             self.acknak_timer = 0;
         } else {
-            self.acknak_timer_on |= fired.has(B1.with(B3).with(F0));
-            self.acknak_timer += u32::from(fired.has(B13));
+            self.acknak_timer_on |= fired.contains_any(B1.with(B3).with(F0));
+            self.acknak_timer += u32::from(fired.contains_any(B13));
         }
-        self.dllp_valid = fired.has(B12) || (self.dllp_valid && !fired.has(B11));
-        if fired.has(B9.with(B12)) {
-            self.dllp_nak = fired.has(NAK_DUE);
+        self.dllp_valid = fired.contains_any(B12) || (self.dllp_valid && !fired.contains_any(B11));
+        if fired.contains_any(B9.with(B12)) {
+            self.dllp_nak = fired.contains_any(NAK_DUE);
         }
-        if fired.has(B8.with(B9).with(B12)) {
+        if fired.contains_any(B8.with(B9).with(B12)) {
             self.dllp_seq = newest;
         }
     }

@@ -23,7 +23,7 @@ pub const PARAMETERS: [Parameter; 3] = [
 ];
 
 const fn parameters(fixes: u8, depth: u64, limit: u64, latency: u64) -> Parameters {
-    Parameters::of::<Dll>(fixes)
+    Parameters::with_fixes::<Dll>(fixes)
         .with(REPLAY_DEPTH, depth)
         .with(REPLAY_LIMIT, limit)
         .with(ACKNAK_LATENCY, latency)
@@ -34,8 +34,8 @@ const fn parameters(fixes: u8, depth: u64, limit: u64, latency: u64) -> Paramete
 /// Only F0 of the mask has an effect. `small` sets all other bits and `large` sets only F0, so that
 /// RTL that uses a wrong bit fails.
 pub const PROFILES: [Profile; 4] = [
-    Profile::new("spec", Parameters::of::<Dll>(0x00)),
-    Profile::new("repaired", Parameters::of::<Dll>(0xff)),
+    Profile::new("spec", Parameters::with_fixes::<Dll>(0x00)),
+    Profile::new("repaired", Parameters::with_fixes::<Dll>(0xff)),
     Profile::new("small", parameters(0xfe, 2, 12, 2)),
     Profile::new("large", parameters(0x01, 128, 500, 120)),
 ];

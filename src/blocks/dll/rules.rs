@@ -96,8 +96,8 @@ impl Guard {
     /// Whether the guard holds, given the rules that fire among those it tests.
     const fn holds(&self, facts: Facts, fired: RuleSet) -> bool {
         facts & (self.on | self.off) == self.on
-            && (self.any_of.bits() == 0 || fired.has(self.any_of))
-            && !fired.has(self.unless)
+            && (self.any_of.bits() == 0 || fired.contains_any(self.any_of))
+            && !fired.contains_any(self.unless)
     }
 
     /// The rules that must be evaluated before.
@@ -188,7 +188,7 @@ const ORDER: [usize; GUARDS.len()] = {
 pub fn fires(facts: Facts) -> RuleSet {
     let in_order = ORDER.into_iter();
     in_order.fold(RuleSet::EMPTY, |fired, index| {
-        fired.with(RuleSet::one(index).only_if(GUARDS[index].holds(facts, fired)))
+        fired.with(RuleSet::from_rule(index).only_if(GUARDS[index].holds(facts, fired)))
     })
 }
 

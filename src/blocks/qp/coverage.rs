@@ -177,14 +177,14 @@ fn count_command(edge: &Edge<'_, Qp>, qp: QueuePair, event: Option<usize>, bins:
     let next = inputs.cmd_next.get() as usize;
     let mut met = qp;
     if let Some(kind) = event.filter(|_| inputs.hw_qpn == inputs.cmd_qpn) {
-        bins.hit(SAME_QP.bin([kind, qp.state as usize, next]));
+        bins.record(SAME_QP.bin([kind, qp.state as usize, next]));
         met.apply_event(kind as u8);
     }
     if let Some(answer) = golden.answer() {
-        bins.hit(MODIFY.bin([met.state as usize, next, answer as usize]));
+        bins.record(MODIFY.bin([met.state as usize, next, answer as usize]));
     }
     if met.state == State::Sqd {
-        bins.hit(DRAINS.bin([next, usize::from(met.notify)]));
+        bins.record(DRAINS.bin([next, usize::from(met.notify)]));
     }
 }
 
@@ -192,13 +192,13 @@ fn count_command(edge: &Edge<'_, Qp>, qp: QueuePair, event: Option<usize>, bins:
 #[inline]
 fn count_full(inputs: &Inputs, taken: bool, bins: &mut Bins<'_>) {
     match (inputs.cmd_valid.is_high(), inputs.hw_valid.is_high() && !taken) {
-        (true, true) => bins.hit(FULL.bin([2])),
-        (true, false) => bins.hit(FULL.bin([0])),
-        (false, true) => bins.hit(FULL.bin([1])),
+        (true, true) => bins.record(FULL.bin([2])),
+        (true, false) => bins.record(FULL.bin([0])),
+        (false, true) => bins.record(FULL.bin([1])),
         (false, false) => {}
     }
     if taken {
-        bins.hit(FULL.bin([3]));
+        bins.record(FULL.bin([3]));
     }
 }
 
@@ -213,11 +213,11 @@ fn count_qpns(edge: &Edge<'_, Qp>, [modifies, applies]: [bool; 2], bins: &mut Bi
         (applies, inputs.hw_qpn),
         (packet, inputs.msg_qpn),
         (is_used, inputs.query_qpn),
-        (rules.has(E2), outputs.evt_qpn),
+        (rules.contains_any(E2), outputs.evt_qpn),
     ];
     for (channel, (is_there, qpn)) in numbers.into_iter().enumerate() {
         if is_there {
-            bins.hit(QPNS.bin([channel, corner_class(qpn.get(), 0xff)]));
+            bins.record(QPNS.bin([channel, corner_class(qpn.get(), 0xff)]));
         }
     }
 }
@@ -248,7 +248,7 @@ impl harness::Coverage<Qp> for Coverage {
         if inputs.rst.is_high() {
             if !self.in_reset {
                 let RegistersBefore { level, answers, .. } = self.before;
-                bins.hit(RESET.bin([match (level, answers) {
+                bins.record(RESET.bin([match (level, answers) {
                     (0, false) => 0,
                     (0, true) => 1,
                     (16, _) => 4,
@@ -260,26 +260,26 @@ impl harness::Coverage<Qp> for Coverage {
             return;
         }
         self.in_reset = false;
-        bins.hit(QUERY.bin([outputs.query_state.get() as usize]));
+        bins.record(QUERY.bin([outputs.query_state.get() as usize]));
         if let Some(QueuePair { state, service, .. }) = self.before.of_packet {
             let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
-            bins.hit(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
+            bins.record(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
         }
         let event = self.before.of_event.filter(|_| outputs.hw_ready.is_high());
         let command = self.before.of_command.filter(|_| outputs.cmd_ready.is_high());
         let (kind, applies) = (inputs.hw_kind.get() as usize, event.is_some());
         if let Some(QueuePair { state, service, .. }) = event {
-            bins.hit(EVENTS.bin([kind, state as usize, class(service)]));
+            bins.record(EVENTS.bin([kind, state as usize, class(service)]));
         }
         if let Some(qp) = command {
             count_command(edge, qp, applies.then_some(kind), bins);
         }
         count_qpns(edge, [command.is_some(), applies], bins);
-        match (edge.rules.has(E1), edge.rules.has(E2)) {
+        match (edge.rules.contains_any(E1), edge.rules.contains_any(E2)) {
             (false, false) => {}
-            (true, false) => bins.hit(QUEUE.bin([self.before.level, 0])),
-            (false, true) => bins.hit(QUEUE.bin([self.before.level, 1])),
-            (true, true) => bins.hit(QUEUE.bin([self.before.level, 2])),
+            (true, false) => bins.record(QUEUE.bin([self.before.level, 0])),
+            (false, true) => bins.record(QUEUE.bin([self.before.level, 1])),
+            (true, true) => bins.record(QUEUE.bin([self.before.level, 2])),
         }
         if self.before.level == LEVEL.values.len() - 1 {
             count_full(inputs, applies, bins);

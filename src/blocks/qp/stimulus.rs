@@ -79,10 +79,10 @@ impl Command {
     #[inline]
     pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
         let noise = Self {
-            qpn: idle.take(0),
-            next: idle.take(1),
-            service: idle.take(1),
-            notify: idle.take(1),
+            qpn: idle.next_bits(0),
+            next: idle.next_bits(1),
+            service: idle.next_bits(1),
+            notify: idle.next_bits(1),
         };
         let Self { qpn, next, service, notify } = offer.unwrap_or(noise);
         pins.cmd_valid = Bits1::from(offer.is_some());
@@ -97,7 +97,7 @@ impl Event {
     /// Drives an offer and its payload, or idle pins.
     #[inline]
     pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
-        let noise = Self { qpn: idle.take(0), kind: idle.take(1) };
+        let noise = Self { qpn: idle.next_bits(0), kind: idle.next_bits(1) };
         let Self { qpn, kind } = offer.unwrap_or(noise);
         pins.hw_valid = Bits1::from(offer.is_some());
         pins.hw_qpn = Bits8::new(qpn.get());
@@ -109,7 +109,11 @@ impl Packet {
     /// Drives an offer and its payload, or idle pins.
     #[inline]
     pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
-        let noise = Self { qpn: idle.take(0), consumes_wqe: idle.take(1), error: idle.take(1) };
+        let noise = Self {
+            qpn: idle.next_bits(0),
+            consumes_wqe: idle.next_bits(1),
+            error: idle.next_bits(1),
+        };
         let Self { qpn, consumes_wqe, error } = offer.unwrap_or(noise);
         pins.msg_valid = Bits1::from(offer.is_some());
         pins.msg_qpn = Bits8::new(qpn.get());

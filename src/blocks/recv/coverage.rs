@@ -213,19 +213,19 @@ impl Coverage {
     #[inline]
     fn count_ring(&self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
         let refill = match edge.outputs.alloc_count.get() {
-            _ if edge.rules.has(G1) => 0,
-            _ if edge.rules.has(O1) => 4,
+            _ if edge.rules.contains_any(G1) => 0,
+            _ if edge.rules.contains_any(O1) => 4,
             0 => 3,
             _ if edge.golden.registers.ring_level == self.high => 1,
             _ => 2,
         };
-        bins.hit(REFILLS.bin([self.ring(), refill]));
+        bins.record(REFILLS.bin([self.ring(), refill]));
     }
 
     /// Counts the arithmetic of a refill: m against what the ring lacks and what the credit holds.
     #[inline]
     fn count_refill(&self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
-        let taken = edge.rules.has(PACKET_TAKEN);
+        let taken = edge.rules.contains_any(PACKET_TAKEN);
         let left = self.before.ring_level - u64::from(taken);
         let (lacks, free) = (self.high - left, edge.inputs.pool_free.get());
         let at = match free {
@@ -237,11 +237,11 @@ impl Coverage {
             _ => 5,
         };
         if taken {
-            bins.hit(FREES.bin([at]));
+            bins.record(FREES.bin([at]));
         }
         if free > 0 {
             let sum = self.before.credit_pending + free.min(lacks);
-            bins.hit(SUMS.bin([class(sum, [254, 255, 256, 257])]));
+            bins.record(SUMS.bin([class(sum, [254, 255, 256, 257])]));
         }
     }
 
@@ -257,16 +257,16 @@ impl Coverage {
         ];
         for (place, (is_shown, id)) in handles.into_iter().enumerate() {
             if is_shown {
-                bins.hit(HANDLES.bin([place, corner_class(id.get(), 0xff)]));
+                bins.record(HANDLES.bin([place, corner_class(id.get(), 0xff)]));
             }
         }
-        if let Some(copy) = OF_COPIES.iter().position(|rule| rules.has(*rule)) {
+        if let Some(copy) = OF_COPIES.iter().position(|rule| rules.contains_any(*rule)) {
             let len = corner_class(outputs.copy_len.get(), 0xffff);
-            bins.hit(COPIES.bin([copy, len]));
+            bins.record(COPIES.bin([copy, len]));
         }
-        if rules.has(U1.with(U2)) {
+        if rules.contains_any(U1.with(U2)) {
             let len = corner_class(outputs.temp_alloc_len.get(), 0xffff_ffff);
-            bins.hit(TEMPORARY.bin([usize::from(rules.has(U2)), len]));
+            bins.record(TEMPORARY.bin([usize::from(rules.contains_any(U2)), len]));
         }
     }
 }
@@ -292,36 +292,36 @@ impl harness::Coverage<Recv> for Coverage {
         let state = self.before.state as usize;
         if inputs.rst.is_high() {
             if !self.in_reset {
-                bins.hit(RESETS.bin([state]));
+                bins.record(RESETS.bin([state]));
             }
             self.in_reset = true;
             return;
         }
         self.in_reset = false;
         if inputs.pkt_valid.is_high() {
-            bins.hit(OFFERS.bin([state, inputs.pkt_kind.get() as usize]));
+            bins.record(OFFERS.bin([state, inputs.pkt_kind.get() as usize]));
         }
-        if self.before.ring_level == 0 || rules.has(PACKET_TAKEN) {
+        if self.before.ring_level == 0 || rules.contains_any(PACKET_TAKEN) {
             self.count_ring(edge, bins);
-            if !rules.has(G1) {
+            if !rules.contains_any(G1) {
                 self.count_refill(edge, bins);
             }
         }
-        if rules.has(OF_HANDLES) {
+        if rules.contains_any(OF_HANDLES) {
             Self::count_fields(edge, bins);
         }
-        if rules.has(K2.with(K3)) {
+        if rules.contains_any(K2.with(K3)) {
             let amount = class(self.before.credit_pending, [2, 16, 128]);
-            bins.hit(CREDITS.bin([amount, usize::from(rules.has(K2))]));
+            bins.record(CREDITS.bin([amount, usize::from(rules.contains_any(K2))]));
         }
-        if rules.has(P22) {
+        if rules.contains_any(P22) {
             let kind = (inputs.pkt_kind.get() as usize).min(6);
             let flags = [self.before.copying, inputs.pkt_last.is_high()].map(usize::from);
-            bins.hit(STRAYS.bin([kind, flags[0], flags[1]]));
+            bins.record(STRAYS.bin([kind, flags[0], flags[1]]));
         }
-        if let Some(choice) = [U1, U2, U3].iter().position(|rule| rules.has(*rule)) {
+        if let Some(choice) = [U1, U2, U3].iter().position(|rule| rules.contains_any(*rule)) {
             let (pool, more) = (self.pool(inputs.pool_free.get()), !self.before.complete);
-            bins.hit(CHOICES.bin([pool, choice, usize::from(more)]));
+            bins.record(CHOICES.bin([pool, choice, usize::from(more)]));
         }
     }
 }

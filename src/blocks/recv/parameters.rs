@@ -23,7 +23,7 @@ pub const PARAMETERS: [Parameter; 3] = [
 ];
 
 const fn parameters(fixes: u8, low: u64, high: u64, keep: u64) -> Parameters {
-    Parameters::of::<Recv>(fixes).with(LOW, low).with(HIGH, high).with(KEEP, keep)
+    Parameters::with_fixes::<Recv>(fixes).with(LOW, low).with(HIGH, high).with(KEEP, keep)
 }
 
 /// The profiles of section 1 of the specification.
@@ -31,8 +31,8 @@ const fn parameters(fixes: u8, low: u64, high: u64, keep: u64) -> Parameters {
 /// Only F0 of the mask has an effect. `small` sets all other bits and `large` sets only F0, so that
 /// RTL that uses a wrong bit fails.
 pub const PROFILES: [Profile; 5] = [
-    Profile::new("spec", Parameters::of::<Recv>(0x00)),
-    Profile::new("repaired", Parameters::of::<Recv>(0xff)),
+    Profile::new("spec", Parameters::with_fixes::<Recv>(0x00)),
+    Profile::new("repaired", Parameters::with_fixes::<Recv>(0xff)),
     Profile::new("small", parameters(0xfe, 1, 2, 3)),
     Profile::new("large", parameters(0x01, 120, 200, 40)),
     Profile::new("inverted", parameters(0x01, 9, 5, 6)),

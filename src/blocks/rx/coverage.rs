@@ -165,27 +165,28 @@ impl Coverage {
     /// Counts boundaries 1 and 4.
     #[inline]
     fn count_link(rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
-        if let Some(credit) = [CR1, CR2, CR3, CR5].iter().position(|rule| rules.has(*rule)) {
-            bins.hit(CREDITS.bin([level(outputs.x_credits_used.get()), credit]));
+        if let Some(credit) = [CR1, CR2, CR3, CR5].iter().position(|rule| rules.contains_any(*rule))
+        {
+            bins.record(CREDITS.bin([level(outputs.x_credits_used.get()), credit]));
         }
         let entries = outputs.x_fifo_level.get();
-        let moves = match (rules.has(FI1), rules.has(FI3)) {
+        let moves = match (rules.contains_any(FI1), rules.contains_any(FI3)) {
             (false, false) => return,
             (true, false) => 0,
             (false, true) => 1,
             (true, true) => 2,
         };
-        bins.hit(FIFO.bin([level(entries), moves]));
+        bins.record(FIFO.bin([level(entries), moves]));
     }
 
     /// Counts the head of the FIFO and its outcome.
     #[inline]
     fn count_head(rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
-        if rules.has(PK3) {
+        if rules.contains_any(PK3) {
             let kind = outputs.x_pkt_kind.get() as usize;
             let taker = TAKERS.iter().position(|state| *state == outputs.rv_state.get());
             if let Some(taker) = taker {
-                bins.hit(MESSAGES.bin([kind, taker]));
+                bins.record(MESSAGES.bin([kind, taker]));
             }
             let numbers = [
                 corner_class(outputs.x_pkt_id.get(), 0xff),
@@ -193,19 +194,19 @@ impl Coverage {
                 corner_class(outputs.x_pkt_msg_len.get(), 0xffff_ffff),
             ];
             for (field, number) in numbers.into_iter().enumerate() {
-                bins.hit(LENGTHS.bin([field, number]));
+                bins.record(LENGTHS.bin([field, number]));
             }
         }
         if outputs.req_valid.is_high() {
             let state = outputs.qp_query_state.get() as usize;
             let [error, wqe] = [outputs.x_msg_error, outputs.x_msg_consumes_wqe];
             let fate = outputs.req_fate.get() as usize;
-            bins.hit(ANSWERS.bin([state, error.get() as usize, wqe.get() as usize, fate]));
-            bins.hit(QPNS.bin([fate, corner_class(outputs.req_qpn.get(), 0xff)]));
+            bins.record(ANSWERS.bin([state, error.get() as usize, wqe.get() as usize, fate]));
+            bins.record(QPNS.bin([fate, corner_class(outputs.req_qpn.get(), 0xff)]));
         }
-        if rules.has(RQ4) {
+        if rules.contains_any(RQ4) {
             let opcode = Header::decode(&outputs.x_cxt_data).net_opcode.get().min(16) as usize;
-            bins.hit(REQUESTS.bin([opcode, usize::from(!rules.has(EV1))]));
+            bins.record(REQUESTS.bin([opcode, usize::from(!rules.contains_any(EV1))]));
         }
     }
 
@@ -220,22 +221,23 @@ impl Coverage {
         };
         if let Some(pending) = pending {
             for (held, rule) in [RQ2, EV6].iter().enumerate() {
-                if rules.has(*rule) {
-                    bins.hit(HOLDUPS.bin([pending, held]));
+                if rules.contains_any(*rule) {
+                    bins.record(HOLDUPS.bin([pending, held]));
                 }
             }
         }
         let is_taken = outputs.x_hw_ready.is_high();
-        if is_taken && rules.has(EV3.with(EV4).with(EV5)) {
+        if is_taken && rules.contains_any(EV3.with(EV4).with(EV5)) {
             let event = match () {
-                () if rules.has(EV3) => 0,
-                () if rules.has(EV4) => 1,
+                () if rules.contains_any(EV3) => 0,
+                () if rules.contains_any(EV4) => 1,
                 () => 2 + outputs.x_hw_kind.get() as usize,
             };
-            bins.hit(EVENTS.bin([event]));
+            bins.record(EVENTS.bin([event]));
         }
-        self.owed[0] = rules.has(EV1) || self.owed[0] && !is_taken;
-        self.owed[1] = rules.has(EV2) || self.owed[1] && !(is_taken && rules.has(EV4));
+        self.owed[0] = rules.contains_any(EV1) || self.owed[0] && !is_taken;
+        self.owed[1] =
+            rules.contains_any(EV2) || self.owed[1] && !(is_taken && rules.contains_any(EV4));
     }
 
     /// Counts coincidences at one edge.
@@ -244,19 +246,19 @@ impl Coverage {
         if inputs.qp_cmd_valid.is_high() && outputs.qp_cmd_ready.is_high() {
             let qpn = inputs.qp_cmd_qpn.get();
             if outputs.req_valid.is_high() && outputs.req_qpn.get() == qpn {
-                bins.hit(EDGES.bin([0]));
+                bins.record(EDGES.bin([0]));
             }
             if !outputs.x_cxt_ready.is_high() && self.last_taken == qpn {
-                bins.hit(EDGES.bin([4]));
+                bins.record(EDGES.bin([4]));
             }
         }
-        if rules.has(EV5) && outputs.x_hw_ready.is_high() {
-            if rules.has(EV1) {
+        if rules.contains_any(EV5) && outputs.x_hw_ready.is_high() {
+            if rules.contains_any(EV1) {
                 let is_same = outputs.req_qpn.get() == inputs.qp_hw_qpn.get();
-                bins.hit(EDGES.bin([if is_same { 2 } else { 1 }]));
+                bins.record(EDGES.bin([if is_same { 2 } else { 1 }]));
             }
-            if rules.has(EV2) {
-                bins.hit(EDGES.bin([3]));
+            if rules.contains_any(EV2) {
+                bins.record(EDGES.bin([3]));
             }
         }
     }
@@ -279,7 +281,7 @@ impl harness::Coverage<Rx> for Coverage {
                     true => 2,
                     false => usize::from(self.holds),
                 };
-                bins.hit(RESETS.bin([found]));
+                bins.record(RESETS.bin([found]));
             }
             *self = Self { in_reset: true, ..Self::default() };
             return;
@@ -290,12 +292,13 @@ impl harness::Coverage<Rx> for Coverage {
             return;
         }
         // The level is not visible in reset, so it is remembered.
-        self.holds = rules.has(FI1) || outputs.x_fifo_level.get() > u64::from(rules.has(FI3));
+        self.holds = rules.contains_any(FI1)
+            || outputs.x_fifo_level.get() > u64::from(rules.contains_any(FI3));
         Self::count_link(rules, outputs, bins);
         Self::count_head(rules, outputs, bins);
         self.count_edges(rules, inputs, outputs, bins);
         self.count_events(rules, outputs, bins);
-        if rules.has(RQ4) {
+        if rules.contains_any(RQ4) {
             self.last_taken = outputs.req_qpn.get();
         }
     }

@@ -313,17 +313,17 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let arrived = self.arrived();
         let Self { noise, source, link, fetcher, software, modules, host, reset, .. } = self;
         let mut noise = noise.cycle::<NOISE_WORDS>();
-        let &[flags, lengths, descriptor] = noise.take();
-        link.drive(*noise.take(), &mut to_dll);
+        let &[flags, lengths, descriptor] = noise.next_words();
+        link.drive(*noise.next_words(), &mut to_dll);
         software.drive(&mut to_qp);
-        modules.drive(noise.take(), flags, &mut to_thread2);
+        modules.drive(noise.next_words(), flags, &mut to_thread2);
         host.drive(arrived, u64::from(flags >> 4), &mut to_recv);
 
         let offer = source.offer.map(|(_, descriptor)| descriptor);
         let context = fetcher.context();
         let packet = fetcher.lengths();
         let idle = u64::from(lengths);
-        let (idle_head, idle_data) = (noise.take(), noise.take());
+        let (idle_head, idle_data) = (noise.next_words(), noise.next_words());
         let held = context.map(|held| (held.head.words(), held.data.words()));
         let (head, data) = held.unwrap_or((idle_head, idle_data));
         system_inputs!(

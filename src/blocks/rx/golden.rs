@@ -346,7 +346,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     fn new(parameters: &Parameters) -> Self {
         Self {
             dll: dll::Golden::new(&of_dll(parameters)),
-            qp: qp::Golden::new(&Parameters::of::<Qp>(0)),
+            qp: qp::Golden::new(&Parameters::with_fixes::<Qp>(0)),
             thread2: thread2::Golden::new(&of_thread2(parameters)),
             recv: recv::Golden::new(&of_recv(parameters)),
             glue: TopRegisters::RESET,

@@ -20,15 +20,15 @@ const OF_RECV: usize = dll::parameters::PARAMETERS.len();
 const SMALL: Parameters = {
     let [depth, limit, latency] = [2, 12, 2];
     let [low, high, keep] = [1, 2, 3];
-    let all = Parameters::of::<Rx>(0xab).with(0, depth).with(1, limit).with(2, latency);
+    let all = Parameters::with_fixes::<Rx>(0xab).with(0, depth).with(1, limit).with(2, latency);
     all.with(OF_RECV, low).with(OF_RECV + 1, high).with(OF_RECV + 2, keep)
 };
 
 /// The profiles of section 1 of the specification. `small` sets some fixes and not their
 /// neighbours, so that RTL that uses the bit of another fix fails.
 pub const PROFILES: [Profile; 3] = [
-    Profile::new("spec", Parameters::of::<Rx>(0x00)),
-    Profile::new("repaired", Parameters::of::<Rx>(0xff)),
+    Profile::new("spec", Parameters::with_fixes::<Rx>(0x00)),
+    Profile::new("repaired", Parameters::with_fixes::<Rx>(0xff)),
     Profile::new("small", SMALL),
 ];
 
@@ -42,15 +42,15 @@ fn handed_down(mut inner: Parameters, system: &Parameters, first: usize) -> Para
 
 /// The parameters of dll.
 pub fn of_dll(system: &Parameters) -> Parameters {
-    handed_down(Parameters::of::<Dll>(system.fixes()), system, 0)
+    handed_down(Parameters::with_fixes::<Dll>(system.fixes()), system, 0)
 }
 
 /// The parameters of recv.
 pub fn of_recv(system: &Parameters) -> Parameters {
-    handed_down(Parameters::of::<Recv>(system.fixes()), system, OF_RECV)
+    handed_down(Parameters::with_fixes::<Recv>(system.fixes()), system, OF_RECV)
 }
 
 /// The parameters of thread2.
 pub fn of_thread2(system: &Parameters) -> Parameters {
-    Parameters::of::<Thread2>(system.fixes())
+    Parameters::with_fixes::<Thread2>(system.fixes())
 }

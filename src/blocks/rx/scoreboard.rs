@@ -398,7 +398,7 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
         let recv = recv::Scoreboard::new(&traffic.receive, &of_recv(parameters));
         Self {
             dll: dll::Scoreboard::new(&traffic.link, &for_dll),
-            qp: qp::Scoreboard::new(&traffic.software, &Parameters::of::<qp::Qp>(0)),
+            qp: qp::Scoreboard::new(&traffic.software, &Parameters::with_fixes::<qp::Qp>(0)),
             thread2: thread2::Scoreboard::of(packets, &traffic.tables, fixes),
             recv: recv.for_some_packets(),
             requests: &traffic.requests,

@@ -88,7 +88,7 @@ impl Coverage {
         let is_after_another = self.last_qp.is_some_and(|last| last != qp);
         if is_after_another && self.is_open(qp) && rows::is_send(golden.packet().0.net_opcode.get())
         {
-            bins.hit(OFFSETS.bin([qp, 1]));
+            bins.record(OFFSETS.bin([qp, 1]));
         }
         self.last_qp = Some(qp);
     }
@@ -101,16 +101,16 @@ impl Coverage {
             std::cmp::Ordering::Less => 1,
             std::cmp::Ordering::Equal => 2,
         };
-        bins.hit(SPLITS.bin([position, split]));
+        bins.record(SPLITS.bin([position, split]));
         // SEND_MIDDLE, SEND_LAST, SEND_LAST_WITH_IMM.
         if (1..=3).contains(&position) {
-            bins.hit(RESUMED.bin([position - 1, split, usize::from(is_rest)]));
+            bins.record(RESUMED.bin([position - 1, split, usize::from(is_rest)]));
         }
         let qp = golden.qp();
         let bit = 1 << (qp % 64);
         match (self.is_open(qp), golden.placed(qp) != 0) {
             (false, true) => {
-                bins.hit(OFFSETS.bin([qp, 0]));
+                bins.record(OFFSETS.bin([qp, 0]));
                 self.open[qp / 64] |= bit;
             }
             // The offset has wrapped around.
@@ -124,9 +124,9 @@ impl Coverage {
         let qp = golden.qp();
         if self.is_open(qp) {
             self.open[qp / 64] &= !(1 << (qp % 64));
-            bins.hit(OFFSETS.bin([qp, 2]));
+            bins.record(OFFSETS.bin([qp, 2]));
             if self.open != [0; 4] {
-                bins.hit(OFFSETS.bin([qp, 3]));
+                bins.record(OFFSETS.bin([qp, 3]));
             }
         }
         let TableWrites { wraps, cell, next_end, cell_end, .. } = golden.table_writes(inputs);
@@ -135,13 +135,13 @@ impl Coverage {
             log @ 6..=10 => log as usize - 6,
             _ => 5,
         };
-        bins.hit(RING.bin([entry, usize::from(wraps)]));
+        bins.record(RING.bin([entry, usize::from(wraps)]));
         let owner = match inputs.cache_owned_dout.get() {
             owner if owner == qp as u64 => 0,
             0 => 1,
             _ => 2,
         };
-        bins.hit(CELL.bin([cell as usize, owner]));
+        bins.record(CELL.bin([cell as usize, owner]));
     }
 }
 
@@ -160,7 +160,7 @@ fn count_fields<const COUNT: usize>(
     bins: &mut Bins<'_>,
 ) {
     for (field, number) in fields.into_iter().enumerate() {
-        bins.hit(place.bin([first + field, number]));
+        bins.record(place.bin([first + field, number]));
     }
 }
 
@@ -185,17 +185,17 @@ fn count_step_numbers(
     // Two is added: a length of 0 has no byte before it.
     let end =
         class(next_end + 2, [1, 2, 3, 4].map(|from| golden.packet().1.rq_length.get() + from));
-    bins.hit(RING_EDGES.bin([end]));
+    bins.record(RING_EDGES.bin([end]));
     let order = [0, 0, 1, 2, 2][end];
-    bins.hit(RING_ENDS.bin([class(next_end, [1 << 16, 1 << 28]), order]));
+    bins.record(RING_ENDS.bin([class(next_end, [1 << 16, 1 << 28]), order]));
     if let Some(end) = cell_end {
-        bins.hit(CELL_ENDS.bin([class(end, [255, 256, 257, 258])]));
+        bins.record(CELL_ENDS.bin([class(end, [255, 256, 257, 258])]));
     }
     let distance = match next_addr.checked_sub(rq_offset) {
         Some(ahead) => 2 + class(ahead, [1, 2, 1 << 8, 1 << 16, 1 << 24]),
         None => usize::from(next_addr + 1 == rq_offset),
     };
-    bins.hit(DISTANCES.bin([distance]));
+    bins.record(DISTANCES.bin([distance]));
 }
 
 /// Counts the numbers of a request that was taken, or of a unit that was consumed, when the block
@@ -226,10 +226,10 @@ fn count_numbers(row: &rows::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>)
             return match row.effect {
                 // The largest ones take messages of gigabytes.
                 Effect::SkipUnit | Effect::SkipUnitTooShort if bytes > 4 => {}
-                Effect::SkipUnit | Effect::SkipUnitTooShort => bins.hit(USED_BYTES.bin([bytes])),
+                Effect::SkipUnit | Effect::SkipUnitTooShort => bins.record(USED_BYTES.bin([bytes])),
                 _ => {
                     let is_write = rows::is_write(header.net_opcode.get());
-                    bins.hit(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
+                    bins.record(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
                 }
             };
         }
@@ -252,10 +252,10 @@ fn count_request(request: usize, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) 
     let MrHead { pd, key, address, length, .. } =
         MrHead::decode(&edge.outputs.fetch_mr_ingress_head);
     for (field, number) in [corner(pd), corner(key), corner(address)].into_iter().enumerate() {
-        bins.hit(REGIONS.bin([request, field, number]));
+        bins.record(REGIONS.bin([request, field, number]));
     }
     if request < OPERATION.values.len() {
-        bins.hit(BYTES.bin([request, corner(Uint::<16>::new(length.get()))]));
+        bins.record(BYTES.bin([request, corner(Uint::<16>::new(length.get()))]));
     }
     let fields = [
         corner(header.local_qpn),
@@ -268,12 +268,12 @@ fn count_request(request: usize, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) 
     count_fields(&PACKET_FIELDS, 0, fields, bins);
     if request == 0 {
         let unit = DataUnit::decode(&edge.inputs.wqe_resp_data);
-        bins.hit(UNIT_BYTES.bin([0, corner(unit.byte_cnt)]));
+        bins.record(UNIT_BYTES.bin([0, corner(unit.byte_cnt)]));
         let (from, to) = (unit.laddr.get(), address.get());
         // Where a sum differs from the sum without carries.
         let carries = from ^ to ^ to.wrapping_sub(from);
         let carry = if to < from { 3 } else { class(carries, [1, 1 << 32]) };
-        bins.hit(CARRIES.bin([carry]));
+        bins.record(CARRIES.bin([carry]));
     }
 }
 
@@ -284,7 +284,7 @@ fn outcome_of(row: &rows::Row, rules: RuleSet) -> Option<usize> {
         return None;
     }
     Some(match row.from {
-        State::JUDGE_s => usize::from(rules.has(rows::F7)),
+        State::JUDGE_s => usize::from(rules.contains_any(rows::F7)),
         State::WQE_REQ_s => 2,
         State::MR_FOR_READ_s => 3,
         State::GEN_ACK_s => 5,
@@ -317,9 +317,9 @@ impl harness::Coverage<Thread2> for Coverage {
         let Edge { golden, inputs, rules, .. } = *edge;
         if inputs.rst.is_high() {
             if !self.in_reset {
-                bins.hit(RESETS.bin([self.state as usize - State::IDLE_s as usize]));
+                bins.record(RESETS.bin([self.state as usize - State::IDLE_s as usize]));
                 if self.state != State::IDLE_s {
-                    bins.hit(OUTCOMES.bin([self.opcode, RESET]));
+                    bins.record(OUTCOMES.bin([self.opcode, RESET]));
                 }
             }
             *self = Self { in_reset: true, ..Self::AT_FIRST };
@@ -329,13 +329,13 @@ impl harness::Coverage<Thread2> for Coverage {
         let row = rules.bits().trailing_zeros() as usize;
         let Some(the_row @ rows::Row { from, to, effect, .. }) = ROWS.get(row) else { return };
         // T20 and D1 skip a beat.
-        if from == to && *effect == Effect::None && !rules.has(rows::T20.with(rows::D1)) {
+        if from == to && *effect == Effect::None && !rules.contains_any(rows::T20.with(rows::D1)) {
             self.waited += 1;
             return;
         }
         count_numbers(the_row, edge, bins);
         if let Some(waiting) = waiting_at(self.state) {
-            bins.hit(WAITED.bin([waiting, class(self.waited, [1, 2, 4, 16])]));
+            bins.record(WAITED.bin([waiting, class(self.waited, [1, 2, 4, 16])]));
         }
         self.waited = 0;
         match effect {
@@ -347,14 +347,14 @@ impl harness::Coverage<Thread2> for Coverage {
         let net_opcode = golden.packet().0.net_opcode.get();
         if matches!(effect, Effect::SkipUnitTooShort | Effect::TakeUnitTooShort) {
             let kind = usize::from(*effect == Effect::TakeUnitTooShort);
-            bins.hit(LENGTH_ERRORS.bin([opcode_at(net_opcode), kind]));
+            bins.record(LENGTH_ERRORS.bin([opcode_at(net_opcode), kind]));
         }
         if *from == State::MR_FOR_CQ_s {
             let service = golden.packet().0.service_type.get() as usize;
-            bins.hit(EVENTS.bin([service, usize::from(*to == State::EQ_REQ_s)]));
+            bins.record(EVENTS.bin([service, usize::from(*to == State::EQ_REQ_s)]));
         }
         if let Some(outcome) = outcome_of(the_row, rules) {
-            bins.hit(OUTCOMES.bin([opcode_at(net_opcode), outcome]));
+            bins.record(OUTCOMES.bin([opcode_at(net_opcode), outcome]));
         }
     }
 }

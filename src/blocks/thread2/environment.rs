@@ -452,14 +452,14 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
     fn drive(&mut self, inputs: &mut Inputs) {
         let Self { noise, station, .. } = self;
         let mut noise = noise.cycle::<NOISE_WORDS>();
-        let &[flags] = noise.take();
+        let &[flags] = noise.next_words();
         inputs.rst = Bits1::from(self.pace.reset.asserted());
         inputs.fetch_cxt_egress_valid = Bits1::from(station.offered);
         noise.drive(&mut inputs.fetch_cxt_egress_head, station.offered, &station.head);
         noise.drive(&mut inputs.fetch_cxt_egress_data, station.offered, &station.data);
         inputs.fetch_cxt_egress_start = flag(flags, 0, station.offered, true);
         inputs.fetch_cxt_egress_last = flag(flags, 1, station.offered, true);
-        self.modules.drive(noise.take(), flags, inputs);
+        self.modules.drive(noise.next_words(), flags, inputs);
     }
 
     #[inline]

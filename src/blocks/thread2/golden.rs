@@ -476,7 +476,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
             self.store(inputs, row.effect, &cycle.offer);
             self.state = row.to;
         }
-        RuleSet::one(index)
+        RuleSet::from_rule(index)
     }
 
     #[inline]

@@ -89,7 +89,7 @@ impl Snapshot {
     }
 
     /// The expected time to the end, if there is an estimate.
-    pub fn left(&self) -> Option<Duration> {
+    pub fn remaining_time(&self) -> Option<Duration> {
         let elapsed = self.worked();
         if let Some(expected) = self.expected {
             return expected.checked_sub(elapsed);
@@ -111,7 +111,7 @@ pub struct Activity(u64);
 
 impl Activity {
     /// Begins an activity.
-    pub fn begin(text: impl Into<String>) -> Self {
+    pub fn start(text: impl Into<String>) -> Self {
         Self::new(text.into(), false)
     }
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_activity_is_current_until_it_is_dropped() {
-        let activity = Activity::begin("first").counting("cases", 2, Some(10));
+        let activity = Activity::start("first").counting("cases", 2, Some(10));
         activity.advance();
         activity.note("1 failed");
         let now = named("first").unwrap();
@@ -248,16 +248,16 @@ mod tests {
     #[test]
     fn the_time_left_follows_from_the_counts_or_from_an_earlier_time() {
         let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
-        let activity = Activity::begin("second").counting("cases", 4, Some(10));
+        let activity = Activity::start("second").counting("cases", 4, Some(10));
         let now = Snapshot { began: ago(10), ..named("second").unwrap() };
-        assert!(now.left().is_none(), "nothing is done yet");
-        let left = Snapshot { done: 6, ..now.clone() }.left().unwrap();
+        assert!(now.remaining_time().is_none(), "nothing is done yet");
+        let left = Snapshot { done: 6, ..now.clone() }.remaining_time().unwrap();
         // Two cases in 10 s, and four are left.
         assert!((20..22).contains(&left.as_secs()), "{left:?}");
         let expected = Some(Duration::from_secs(15));
-        let left = Snapshot { expected, ..now.clone() }.left().unwrap();
+        let left = Snapshot { expected, ..now.clone() }.remaining_time().unwrap();
         assert!((4..=5).contains(&left.as_secs()), "{left:?}");
-        let late = Snapshot { expected: Some(Duration::from_secs(1)), ..now }.left();
+        let late = Snapshot { expected: Some(Duration::from_secs(1)), ..now }.remaining_time();
         assert!(late.is_none(), "longer than expected");
         drop(activity);
     }
@@ -265,13 +265,13 @@ mod tests {
     #[test]
     fn the_time_of_builds_is_no_base_for_an_estimate() {
         let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
-        let case = Activity::begin("third").counting("cases", 0, Some(100));
+        let case = Activity::start("third").counting("cases", 0, Some(100));
         case.reach(1);
         let now = Snapshot { began: ago(100), ..named("third").unwrap() };
         // One case in 84 s of compilation says nothing about the other 99.
         let compiled = Snapshot { waited: Duration::from_secs(98), ..now.clone() };
-        assert_eq!((compiled.worked().as_secs(), compiled.left()), (2, None));
-        let ran = Snapshot { waited: Duration::from_secs(90), ..now }.left().unwrap();
+        assert_eq!((compiled.worked().as_secs(), compiled.remaining_time()), (2, None));
+        let ran = Snapshot { waited: Duration::from_secs(90), ..now }.remaining_time().unwrap();
         assert!((990..=1000).contains(&ran.as_secs()), "99 cases of 10 s: {ran:?}");
         drop(case);
     }
@@ -283,12 +283,12 @@ mod tests {
         let now = Snapshot { began: ago(50), done: 10, total: Some(100), ..snapshot() };
         // Ten cases in 10 s; 40 s went into shrinking, of which 5 s are expected to follow.
         let now = Snapshot { aside: (seconds(30), Some(ago(10))), more: seconds(5), ..now };
-        let left = now.left().unwrap().as_secs();
+        let left = now.remaining_time().unwrap().as_secs();
         assert!((94..=96).contains(&left), "{left}");
     }
 
     fn snapshot() -> Snapshot {
-        let activity = Activity::begin("sixth");
+        let activity = Activity::start("sixth");
         let now = named("sixth").unwrap();
         drop(activity);
         now
@@ -297,9 +297,9 @@ mod tests {
     #[test]
     fn clocks_stand_still_while_something_is_built() {
         let began = Instant::now();
-        let (outer, before) = (Activity::begin("fourth"), built());
+        let (outer, before) = (Activity::start("fourth"), built());
         let build = Activity::building("model");
-        let step = Activity::begin("step");
+        let step = Activity::start("step");
         while began.elapsed() < Duration::from_millis(30) {
             std::thread::yield_now();
         }

@@ -69,10 +69,10 @@ struct Struct<'a> {
 }
 
 impl<'a> Struct<'a> {
-    fn of(name: &'static str, ports: &'a [Port]) -> Self {
+    fn from_ports(name: &'static str, ports: &'a [Port]) -> Self {
         let (mut fields, mut end) = (Vec::new(), 0);
         for port in ports {
-            let storage = Storage::of(port.width);
+            let storage = Storage::from_width(port.width);
             fields.push(Pin::new(port, storage, end));
             end += storage.size();
         }
@@ -83,7 +83,7 @@ impl<'a> Struct<'a> {
 
 /// `Inputs` and `Outputs`.
 fn structs(ports: &Ports) -> [Struct<'_>; 2] {
-    [Struct::of("Inputs", &ports.inputs), Struct::of("Outputs", &ports.outputs)]
+    [Struct::from_ports("Inputs", &ports.inputs), Struct::from_ports("Outputs", &ports.outputs)]
 }
 
 /// The C header with `struct Inputs` and `struct Outputs`, the input of bindgen.
@@ -96,7 +96,7 @@ pub fn c_header(ports: &Ports) -> Result<String, Error> {
     let types: Vec<_> = widths(ports)
         .into_iter()
         .map(|width| {
-            let member = match Storage::of(width) {
+            let member = match Storage::from_width(width) {
                 Storage::Integer(bits) => format!("uint{bits}_t value"),
                 Storage::Words(words) => format!("uint32_t value[{words}]"),
             };
@@ -117,7 +117,7 @@ pub fn rust_aliases(ports: &Ports, verilated: &str) -> Vec<String> {
     (1..=NAMED_WIDTHS)
         .chain(wider)
         .map(|width| {
-            let storage = match Storage::of(width) {
+            let storage = match Storage::from_width(width) {
                 Storage::Integer(bits) => format!("u{bits}"),
                 Storage::Words(words) => format!("[u32; {words}]"),
             };

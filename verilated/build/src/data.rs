@@ -53,7 +53,7 @@ pub struct DataNames {
 
 impl DataNames {
     /// The names in a design.
-    pub fn of(preprocessed: &Preprocessed, elaboration: &Elaboration) -> Self {
+    pub fn from_design(preprocessed: &Preprocessed, elaboration: &Elaboration) -> Self {
         let mut names = Self::default();
         let text: String = preprocessed.texts.values().flat_map(|text| [text, "\n"]).collect();
         names.constant.extend(in_text(&text).into_iter().map(|name| (name, None)));
@@ -218,7 +218,7 @@ fn in_text(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<String> {
+    fn names_in(text: &str) -> Vec<String> {
         in_text(text).into_iter().collect()
     }
 
@@ -243,7 +243,7 @@ mod tests {
             ("F = \"a.hex\";", vec![]),
             ("wire \\odd\"name ; $readmemh(\"a.hex\", m);", vec!["a.hex"]),
         ] {
-            assert_eq!(found(text), expected, "{text}");
+            assert_eq!(names_in(text), expected, "{text}");
         }
     }
 

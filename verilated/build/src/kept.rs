@@ -145,7 +145,7 @@ impl Kept {
         let _activity = Activity::building(format!("building {about}")).expecting(self.took(about));
         let began = Instant::now();
         let made = make(&work, &unfinished)
-            .and_then(|()| self.put(&path, &unfinished, (about, began)).map_err(E::from));
+            .and_then(|()| self.store_file(&path, &unfinished, (about, began)).map_err(E::from));
         let removed = fs::remove_dir_all(&work).map_err(Error::io(&work));
         made?;
         removed?;
@@ -257,7 +257,7 @@ impl Kept {
     }
 
     /// Moves a finished file to its name and then writes its record.
-    fn put(
+    fn store_file(
         &self,
         path: &Path,
         unfinished: &Path,

@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
                 found.ports.push(ModulePort { name: var.name().to_owned(), kind });
             }
         }
-        found.edges = edges::of(self, module.name());
+        found.edges = edges::edges_of_module(self, module.name());
         Some(found)
     }
 

@@ -89,7 +89,7 @@ fn sorted(left: i64, right: i64) -> (i64, i64) {
 
 impl Netlist {
     /// The variables, instances and types of a design. `None` if something is missing.
-    pub(crate) fn of(tree: &Tree) -> Option<Self> {
+    pub(crate) fn from_tree(tree: &Tree) -> Option<Self> {
         let nodes = tree.modules.iter().filter(|node| node.kind == "module");
         let nodes: BTreeMap<&str, &Element> = nodes.map(|node| (node.name(), node)).collect();
         let top = nodes.values().find(|node| node.is_top())?.name().to_owned();

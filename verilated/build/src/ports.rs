@@ -120,7 +120,7 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    pub(crate) fn of(width: u32) -> Self {
+    pub(crate) fn from_width(width: u32) -> Self {
         match width {
             0..=8 => Self::Integer(8),
             9..=16 => Self::Integer(16),
@@ -234,7 +234,7 @@ impl Ports {
             reason: reason.to_owned(),
         };
         for line in declarations(header) {
-            let (direction, port) = match Declaration::of(line) {
+            let (direction, port) = match Declaration::parse_line(line) {
                 Declaration::Vector(direction, port) => (direction, port),
                 Declaration::Array(name) => {
                     let reason = "arrays of ports are not supported; declare separate ports, or \
@@ -290,7 +290,7 @@ impl Ports {
         }
         for direction in [&mut ports.inputs, &mut ports.outputs] {
             direction.sort_by(|left, right| {
-                let alignment = |port: &Port| Storage::of(port.width).alignment();
+                let alignment = |port: &Port| Storage::from_width(port.width).alignment();
                 alignment(right).cmp(&alignment(left)).then_with(|| left.name.cmp(&right.name))
             });
         }
@@ -318,7 +318,7 @@ enum Declaration {
 }
 
 impl Declaration {
-    fn of(line: &str) -> Self {
+    fn parse_line(line: &str) -> Self {
         Self::vector(line).or_else(|| Self::other(line)).unwrap_or(Self::Unknown)
     }
 
@@ -467,10 +467,10 @@ mod tests {
 
     #[test]
     fn storage_is_what_verilator_uses() {
-        assert_eq!(Storage::of(1), Storage::Integer(8));
-        assert_eq!(Storage::of(9), Storage::Integer(16));
-        assert_eq!(Storage::of(24), Storage::Integer(32));
-        assert_eq!(Storage::of(64), Storage::Integer(64));
-        assert_eq!(Storage::of(65), Storage::Words(3));
+        assert_eq!(Storage::from_width(1), Storage::Integer(8));
+        assert_eq!(Storage::from_width(9), Storage::Integer(16));
+        assert_eq!(Storage::from_width(24), Storage::Integer(32));
+        assert_eq!(Storage::from_width(64), Storage::Integer(64));
+        assert_eq!(Storage::from_width(65), Storage::Words(3));
     }
 }

@@ -102,7 +102,7 @@ impl Design {
             .collect();
         command.args(files);
         let output = tool::with_large_stack(command, [ALL, Keep::Ends])?;
-        Ok(Texts::of(&tool::text(output.stdout), &tree.files))
+        Ok(Texts::from_preprocessed(&tool::text(output.stdout), &tree.files))
     }
 }
 
@@ -153,7 +153,7 @@ fn in_tree(tree: &Tree, texts: &Texts) -> Option<Vec<Unprovable>> {
         let file = constant::place(element).and_then(|(file, _)| tree.files.get(file));
         file.is_none_or(|file| !file.starts_with('<'))
     };
-    let types = Types::of(tree)?;
+    let types = Types::from_tree(tree)?;
     let (mut modules, mut functions) = (BTreeMap::new(), BTreeMap::<&str, Vec<&Element>>::new());
     for element in tree.modules.iter().filter(is_own) {
         match &*element.kind {

@@ -31,7 +31,7 @@ impl Design {
         let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
         let parameters: Vec<String> = parameters.collect();
         let description = self.describe(verilator, out, &parameters)?;
-        with_tree(&description, |tree| registers(&Netlist::of(tree)?))
+        with_tree(&description, |tree| registers(&Netlist::from_tree(tree)?))
             .ok_or_else(|| self.not_understood())
     }
 }
@@ -184,7 +184,7 @@ endmodule
 "#;
 
     /// The registers of a design with top `t`, one per line.
-    fn found(text: &str, parameters: Vec<(String, String)>) -> Vec<String> {
+    fn registers_in(text: &str, parameters: Vec<(String, String)>) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("t.sv");
         fs::write(&file, text).unwrap();
@@ -213,7 +213,7 @@ endmodule
             "whole.q net 2 []",
             "y y 8 []",
         ];
-        assert_eq!(found(DESIGN, vec![("DEPTH".to_owned(), "3".to_owned())]), expected);
+        assert_eq!(registers_in(DESIGN, vec![("DEPTH".to_owned(), "3".to_owned())]), expected);
     }
 
     #[test]
@@ -234,6 +234,6 @@ endmodule
             "state state 2 []",
             "structs structs 8 []",
         ];
-        assert_eq!(found(TYPES, Vec::new()), expected);
+        assert_eq!(registers_in(TYPES, Vec::new()), expected);
     }
 }

@@ -26,7 +26,7 @@ pub struct Declarations {
 
 impl Declarations {
     /// Scans a text.
-    pub fn of(text: &str) -> Self {
+    pub fn scan_text(text: &str) -> Self {
         let mut found = Self::default();
         let mut lists = false;
         for (directive, next) in directives(text) {
@@ -207,8 +207,8 @@ pub fn includes(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn all(texts: &[&str]) -> Vec<Declarations> {
-        texts.iter().map(|text| Declarations::of(text)).collect()
+    fn scan_all(texts: &[&str]) -> Vec<Declarations> {
+        texts.iter().map(|text| Declarations::scan_text(text)).collect()
     }
 
     #[test]
@@ -218,7 +218,7 @@ mod tests {
                     interface class ic; endclass virtual class c; endclass\n\
                     module static m(i.m a, virtual interface j b); initial $display(\"module n\"); \
                     endmodule\n";
-        let found = Declarations::of(text);
+        let found = Declarations::scan_text(text);
         assert!(["p", "i", "ic"].iter().all(|name| found.first.contains_key(*name)), "{found:?}");
         assert!(found.modules().eq(["m"]));
         assert!(found.names.contains("j") && !found.names.contains("no"));
@@ -226,9 +226,10 @@ mod tests {
 
     #[test]
     fn words_of_macros_declare_nothing() {
-        let found = Declarations::of("`define GET(i) x.class``i``_y(.value(1)), x.module(m)\n");
+        let found =
+            Declarations::scan_text("`define GET(i) x.class``i``_y(.value(1)), x.module(m)\n");
         assert!(found.is_bare(), "{found:?}");
-        assert!(Declarations::of("module /* the top */ m; endmodule").declares("m"));
+        assert!(Declarations::scan_text("module /* the top */ m; endmodule").declares("m"));
     }
 
     #[test]
@@ -251,7 +252,8 @@ mod tests {
                 places.reverse();
             }
             let given: Vec<&str> = places.iter().map(|place| texts[*place]).collect();
-            let order: Vec<usize> = order(&all(&given)).into_iter().map(|at| places[at]).collect();
+            let order: Vec<usize> =
+                order(&scan_all(&given)).into_iter().map(|at| places[at]).collect();
             for (first, second) in [(3, 1), (1, 0), (1, 4), (4, 2)] {
                 assert!(before(&order, first, second), "{places:?}: {order:?}");
             }
@@ -261,7 +263,7 @@ mod tests {
     #[test]
     fn sources_without_packages_stay_in_their_order() {
         let texts = ["module b; a x(); endmodule", "`define M 1", "module a; endmodule"];
-        assert_eq!(order(&all(&texts)), [0, 1, 2]);
+        assert_eq!(order(&scan_all(&texts)), [0, 1, 2]);
         // Macros of a file of its own are defined before they are used, unless they are not from
         // it.
         let texts = [
@@ -270,9 +272,9 @@ mod tests {
             "`define N 2\nmodule c; assign x = `N; endmodule",
             "`define N 1",
         ];
-        assert_eq!(order(&all(&texts)), [1, 0, 2, 3]);
+        assert_eq!(order(&scan_all(&texts)), [1, 0, 2, 3]);
         let circle = ["package a; import b::*; endpackage", "package b; import a::*; endpackage"];
-        assert_eq!(order(&all(&circle)), [0, 1]);
+        assert_eq!(order(&scan_all(&circle)), [0, 1]);
     }
 
     #[test]
@@ -290,18 +292,18 @@ mod tests {
             ("module m; endmodule", false),
             ("package p; endpackage typedef logic t;", false),
         ] {
-            assert_eq!(Declarations::of(text).is_fragment(), is_fragment, "{text}");
+            assert_eq!(Declarations::scan_text(text).is_fragment(), is_fragment, "{text}");
         }
     }
 
     #[test]
     fn comments_and_strings_declare_and_include_nothing() {
-        let found = Declarations::of("/*\nmodule m;\n// module m\n*/ module\nm; endmodule");
+        let found = Declarations::scan_text("/*\nmodule m;\n// module m\n*/ module\nm; endmodule");
         assert_eq!(found.line_of("m"), Some(5));
         let text = "/*\n`include \"a.v\" */ `define S \"`include \\\"b.v\\\"\"\n\
                     `define T \"//\" `U // `include \"c.v\"\n`include /* */ \"d.v\"\n";
         assert_eq!(includes(text).collect::<Vec<_>>(), ["d.v"]);
-        let found = Declarations::of(text);
+        let found = Declarations::scan_text(text);
         assert!(!found.has_code && found.needs.contains("U"), "{found:?}");
     }
 
@@ -317,7 +319,7 @@ mod tests {
             "module other; endmodule",
         ];
         let needed = |top: &str, own: &[&str]| {
-            needed(&all(&texts), top, &all(own)).into_iter().collect::<Vec<_>>()
+            needed(&scan_all(&texts), top, &scan_all(own)).into_iter().collect::<Vec<_>>()
         };
         assert_eq!(needed("top", &[]), [1, 2, 3, 4, 5]);
         assert_eq!(needed("mine", &["module mine; other o(); endmodule"]), [2, 6]);

@@ -184,7 +184,7 @@ fn watched(
     let name = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let failed = |source| Error::Program { program: program.clone(), source };
     let mut child = spawned.map_err(failed)?;
-    let _activity = Activity::begin(format!("running {name}"));
+    let _activity = Activity::start(format!("running {name}"));
     if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
         for (resource, limit) in limits {
             // Fails if the program has ended already.

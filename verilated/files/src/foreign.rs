@@ -203,11 +203,11 @@ mod tests {
     }
 
     /// All files below a folder.
-    fn all(folder: &Path) -> Vec<PathBuf> {
+    fn all_files(folder: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { found.extend(all(&path)) } else { found.push(path) }
+            if path.is_dir() { found.extend(all_files(&path)) } else { found.push(path) }
         }
         found.sort();
         found
@@ -243,8 +243,8 @@ mod tests {
         let names = ["../a.v", "@rtl/../../b.v", "@rtl/sub/../c.v", "d/e.v", &far];
         let folder = laid_out(&root, &names).unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
-        assert_eq!(all(outside.path()).len(), names.len() + 1, "nothing else was written");
-        assert_eq!(all(&root).len(), names.len(), "all is below the root");
+        assert_eq!(all_files(outside.path()).len(), names.len() + 1, "nothing else was written");
+        assert_eq!(all_files(&root).len(), names.len(), "all is below the root");
         for name in names {
             assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), name, "as a tool reads it");
         }
@@ -284,7 +284,7 @@ mod tests {
         for name in ["a/b.v", "c.v"] {
             assert!(matches!(copy.add(Path::new(name), b""), Err(Error::Name { .. })), "{name}");
         }
-        assert_eq!(all(&other), [] as [PathBuf; 0]);
+        assert_eq!(all_files(&other), [] as [PathBuf; 0]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl KeptFile {
     /// # Errors
     /// [`Error::Io`] if there is no such file, if its owner or mode is not trusted, or if its hash
     /// differs.
-    pub fn again(path: PathBuf, blake3: &str) -> Result<Self, Error> {
+    pub fn reopen(path: PathBuf, blake3: &str) -> Result<Self, Error> {
         let kept = open(&path).and_then(|file| Self::new(path.clone(), file));
         kept.and_then(|kept| match kept.blake3 == blake3 {
             true => Ok(kept),

@@ -44,8 +44,8 @@ impl BuiltLibrary {
     ///
     /// # Errors
     /// As [`KeptFile::again`] and [`BuiltLibrary::new`].
-    pub fn again(path: PathBuf, blake3: &str) -> Result<Self, Error> {
-        Self::new(KeptFile::again(path, blake3)?)
+    pub fn reopen(path: PathBuf, blake3: &str) -> Result<Self, Error> {
+        Self::new(KeptFile::reopen(path, blake3)?)
     }
 
     /// The file's path.
@@ -83,7 +83,7 @@ mod tests {
         for name in [format!("top-{hash}"), format!("top-{hash}0.so"), format!("{hash}.so")] {
             assert!(of(&name).is_err(), "{name}");
         }
-        let again = |hash: &str| BuiltLibrary::again(library.path().to_owned(), hash);
+        let again = |hash: &str| BuiltLibrary::reopen(library.path().to_owned(), hash);
         assert_eq!(again(library.blake3()).unwrap().blake3(), library.blake3());
         assert!(again(&hash).is_err());
         fs::write(library.path(), "other").unwrap();

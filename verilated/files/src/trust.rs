@@ -37,7 +37,7 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     let unsafe_because = |folder: &Path, reason: String| {
         Err(Error::UnsafeCache { folder: folder.to_owned(), reason })
     };
-    make(folder)?;
+    create_private(folder)?;
     let unwritable = |source| Error::Cache { folder: folder.to_owned(), source };
     let found = fs::canonicalize(folder).map_err(unwritable)?;
     for ancestor in found.ancestors().skip(1) {
@@ -60,7 +60,7 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
         return unsafe_because(&found, reason);
     }
     let own = folder.join(format!("user-{}", geteuid().as_raw()));
-    make(&own)?;
+    create_private(&own)?;
     // Another user may have created it before, or a link to elsewhere.
     let metadata = fs::symlink_metadata(&own).map_err(unwritable)?;
     if metadata.is_dir() && is_trusted(&metadata) {
@@ -106,7 +106,7 @@ pub fn written_by_others(path: &Path) -> Option<String> {
 }
 
 /// Creates a private folder and its parents.
-fn make(folder: &Path) -> Result<(), Error> {
+fn create_private(folder: &Path) -> Result<(), Error> {
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             Err(Error::Cache { folder: folder.to_owned(), source: error })

@@ -15,18 +15,18 @@ fn drawn(model: &mut Counter, cycles: usize) -> Vec<u8> {
     (0..cycles).map(draw).flat_map(|outputs| outputs.as_bytes().to_vec()).collect()
 }
 
-fn alone(before_reset: BeforeReset) -> Vec<u8> {
+fn run_model(before_reset: BeforeReset) -> Vec<u8> {
     drawn(&mut random().create(before_reset).unwrap(), 40)
 }
 
 #[test]
 fn a_seed_determines_the_random_numbers_of_a_model() {
-    let [one, two] = [1, 2].map(|seed| alone(BeforeReset::Random(seed)));
+    let [one, two] = [1, 2].map(|seed| run_model(BeforeReset::Random(seed)));
     assert_ne!(one, two);
-    assert_eq!(one, alone(BeforeReset::Random(1)), "whatever ran before");
-    assert_ne!(alone(BeforeReset::Random(0)), one, "0 is a seed like any other");
-    assert_eq!(alone(BeforeReset::Random(0)), alone(BeforeReset::Random(0)));
-    assert_eq!(alone(BeforeReset::Ones), alone(BeforeReset::Ones));
+    assert_eq!(one, run_model(BeforeReset::Random(1)), "whatever ran before");
+    assert_ne!(run_model(BeforeReset::Random(0)), one, "0 is a seed like any other");
+    assert_eq!(run_model(BeforeReset::Random(0)), run_model(BeforeReset::Random(0)));
+    assert_eq!(run_model(BeforeReset::Ones), run_model(BeforeReset::Ones));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn registers_before_reset_are_random_by_the_seed() {
 
 #[test]
 fn models_of_one_thread_do_not_draw_from_each_other() {
-    let expected = [5, 6].map(|seed| alone(BeforeReset::Random(seed)));
+    let expected = [5, 6].map(|seed| run_model(BeforeReset::Random(seed)));
     let mut models = [5, 6].map(|seed| random().create(BeforeReset::Random(seed)).unwrap());
     let mut found = [Vec::new(), Vec::new()];
     for _ in 0..40 {
@@ -56,7 +56,7 @@ fn models_of_one_thread_do_not_draw_from_each_other() {
 
 #[test]
 fn a_model_draws_the_same_beside_other_threads_and_when_it_moves() {
-    let expected = alone(BeforeReset::Random(9));
+    let expected = run_model(BeforeReset::Random(9));
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         // Other threads keep creating and seeding models.

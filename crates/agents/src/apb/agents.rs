@@ -36,7 +36,7 @@ pub struct ApbManager<'a, M, S> {
 impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
     /// The phase of the cycle after a transfer, or after the edge out of reset.
     #[inline]
-    fn begin(rest: &[ApbOperation]) -> Phase {
+    fn next_phase(rest: &[ApbOperation]) -> Phase {
         match rest.first().map(|first| first.gap.get()) {
             Some(0) => Phase::Setup,
             Some(gap) => Phase::Idle { gap },
@@ -71,7 +71,7 @@ impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
             Phase::Access if self.pins.is_ready(s) => {
                 self.counts.handshakes += 1;
                 self.pop();
-                self.phase = Self::begin(self.rest);
+                self.phase = Self::next_phase(self.rest);
             }
             Phase::Access => {}
         }

@@ -155,11 +155,11 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
         if w {
             self.take_beat();
         }
-        if self.bready.take(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
+        if self.bready.clock_with_ready(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
             self.writes = self.writes.saturating_sub(1);
             self.counts.handshakes += 1;
         }
-        if self.rready.take(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
+        if self.rready.clock_with_ready(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
             self.reads = self
                 .reads
                 .saturating_sub(u64::from(Axi4Pins::<M, S, WORDS>::is_last(pins.rlast, s)));
@@ -226,8 +226,8 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'
         pins.wdata.set_words(m, &data.0);
         pins.wstrb.set_words(m, &strobe.0);
         pins.wlast.set(m, last);
-        pins.bready.set(m, u64::from(!in_reset && self.bready.ready()));
-        pins.rready.set(m, u64::from(!in_reset && self.rready.ready()));
+        pins.bready.set(m, u64::from(!in_reset && self.bready.is_ready()));
+        pins.rready.set(m, u64::from(!in_reset && self.rready.is_ready()));
     }
 
     fn in_flight(&self) -> Option<String> {

@@ -234,7 +234,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     ) -> Result<Axi4Events<WORDS>, Violation> {
         let pins = self.pins;
         let w = pins.wvalid.is_high(m).then(|| WriteData {
-            data: Wide::of(pins.wdata, m),
+            data: Wide::read_pin(pins.wdata, m),
             strobe: pins.strobe(m),
             is_last: Axi4Pins::<M, S, WORDS>::is_last(pins.wlast, m),
         });
@@ -243,7 +243,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         let b = pins.bvalid.is_high(s).then(|| (id(pins.bid), response(pins.bresp)));
         let r = pins.rvalid.is_high(s).then(|| ReadData {
             id: id(pins.rid),
-            data: Wide::of(pins.rdata, s),
+            data: Wide::read_pin(pins.rdata, s),
             response: response(pins.rresp),
             is_last: Axi4Pins::<M, S, WORDS>::is_last(pins.rlast, s),
         });

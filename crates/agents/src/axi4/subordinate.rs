@@ -268,9 +268,9 @@ impl<'a, I: Pins, O: Pins, T: Target, const WORDS: usize> Axi4Subordinate<'a, I,
         let [a, b] = noise.words();
         let idle = Wide::noise(8 * pins.bytes(), noise);
         let (id, code) = (u64::from(a), u64::from(b));
-        pins.aw.ready.set(s, u64::from(!in_reset && self.awready.ready()));
-        pins.wready.set(s, u64::from(!in_reset && self.wready.ready()));
-        pins.ar.ready.set(s, u64::from(!in_reset && self.arready.ready()));
+        pins.aw.ready.set(s, u64::from(!in_reset && self.awready.is_ready()));
+        pins.wready.set(s, u64::from(!in_reset && self.wready.is_ready()));
+        pins.ar.ready.set(s, u64::from(!in_reset && self.arready.is_ready()));
         let write = self.offered_write.and_then(|place| self.writes.get(place));
         pins.bvalid.set(s, u64::from(write.is_some()));
         pins.bid.set(s, write.map_or(id, |write| write.id));
@@ -315,15 +315,15 @@ impl<'a, I: Pins, O: Pins, T: Target, const WORDS: usize> Axi4Subordinate<'a, I,
         {
             self.take_read_beat(offer.place);
         }
-        if self.awready.take(valids[0], pins.aw.ready.is_high(s)) {
+        if self.awready.clock_with_ready(valids[0], pins.aw.ready.is_high(s)) {
             self.addresses.extend(pins.offered(&pins.aw, m));
             self.counts.handshakes += 1;
         }
-        if self.wready.take(valids[1], pins.wready.is_high(s)) {
-            self.data.push_back((Wide::of(pins.wdata, m), pins.strobe(m)));
+        if self.wready.clock_with_ready(valids[1], pins.wready.is_high(s)) {
+            self.data.push_back((Wide::read_pin(pins.wdata, m), pins.strobe(m)));
             self.counts.handshakes += 1;
         }
-        if self.arready.take(valids[2], pins.ar.ready.is_high(s))
+        if self.arready.clock_with_ready(valids[2], pins.ar.ready.is_high(s))
             && let Some(address) = pins.offered(&pins.ar, m)
         {
             let due = self.time + next_delay(&mut self.read_delays);

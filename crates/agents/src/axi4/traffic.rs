@@ -45,17 +45,17 @@ pub enum Axi4Access<const WORDS: usize = 32> {
     /// A read.
     Read {
         /// The number of beats, 1 to 256; 1 by default.
-        #[serde(default = "one", skip_serializing_if = "is_one")]
+        #[serde(default = "one_beat", skip_serializing_if = "is_one")]
         beats: Uint<9>,
     },
 }
 
-fn one() -> Uint<9> {
+fn one_beat() -> Uint<9> {
     Uint::new(1)
 }
 
 fn is_one(beats: &Uint<9>) -> bool {
-    *beats == one()
+    *beats == one_beat()
 }
 
 fn is_incr(burst: &Axi4Burst) -> bool {

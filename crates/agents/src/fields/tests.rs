@@ -20,7 +20,7 @@ cosim_harness::layout! {
 
 type Driver<'a> = FieldDriver<'a, I, O, Fields>;
 
-const PORT: Pin<I> = Pin::of("", "port");
+const PORT: Pin<I> = Pin::named("", "port");
 
 /// The fields in each of some cycles.
 fn driven(traffic: &FieldTraffic<Fields>, cycles: usize) -> Vec<(u64, u64, u64)> {

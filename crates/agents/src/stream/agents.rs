@@ -40,7 +40,7 @@ impl<'a, I: Pins, O: Pins> StreamSource<'a, I, O> {
     /// Whether all operations are complete and nothing is pending.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        self.source.left() == 0
+        self.source.remaining() == 0
     }
 }
 
@@ -78,9 +78,9 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
     fn in_flight(&self) -> Option<String> {
         match self.source.offer() {
             Some(beat) if self.offers => {
-                Some(format!("offers {beat}, {} beats to come", self.source.left() - 1))
+                Some(format!("offers {beat}, {} beats to come", self.source.remaining() - 1))
             }
-            _ => (!self.is_idle()).then(|| format!("{} beats to come", self.source.left())),
+            _ => (!self.is_idle()).then(|| format!("{} beats to come", self.source.remaining())),
         }
     }
 }
@@ -104,7 +104,7 @@ impl<'a, I: Pins, O: Pins> StreamSink<'a, I, O> {
             return None;
         }
         self.offered = self.pins.tvalid.is_high(outputs);
-        let taken = self.ready.take(self.offered, self.pins.is_ready(inputs));
+        let taken = self.ready.clock_with_ready(self.offered, self.pins.is_ready(inputs));
         self.counts.handshakes += u64::from(taken);
         None
     }
@@ -128,7 +128,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
 
     #[inline]
     fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
-        self.pins.tready.set(inputs, u64::from(!in_reset && self.ready.ready()));
+        self.pins.tready.set(inputs, u64::from(!in_reset && self.ready.is_ready()));
     }
 
     fn in_flight(&self) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The rules of AXI4-Stream, and the coverage of a stream.
 
-use super::{StreamBeat, StreamPins, all};
+use super::{StreamBeat, StreamPins, all_lanes};
 use crate::interface::Interface;
 use crate::names::broken;
 use crate::transfer::transfer;
@@ -103,8 +103,8 @@ impl<T: Pins, R: Pins> Interface<T, R> for StreamPins<T, R> {
     fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
         // Only what the ports say.
         let printed = |beat: StreamBeat| StreamBeat {
-            keep: if self.tkeep.is_some() { beat.keep } else { all() },
-            strb: if self.tstrb.is_some() { beat.strb } else { all() },
+            keep: if self.tkeep.is_some() { beat.keep } else { all_lanes() },
+            strb: if self.tstrb.is_some() { beat.strb } else { all_lanes() },
             last: self.tlast.is_some() && beat.last,
             ..beat
         };

@@ -190,7 +190,8 @@ fn interfaces_may_be_lanes_of_ports_and_members_of_structs() {
         StreamPins::of_ports(Ports::new("").lane(2, 3)),
     ];
     const MEMBERS: StreamPins<T, R> = StreamPins::of_ports(
-        Ports::new("").of(&[("req", <Req as Layout>::FIELDS), ("resp", <Resp as Layout>::FIELDS)]),
+        Ports::new("")
+            .with_structs(&[("req", <Req as Layout>::FIELDS), ("resp", <Resp as Layout>::FIELDS)]),
     );
     assert!(LANES[0].tlast.is_none() && MEMBERS.tlast.is_some());
     assert_eq!([LANES[1].lanes(), MEMBERS.lanes()], [1, 1]);
@@ -200,7 +201,7 @@ fn interfaces_may_be_lanes_of_ports_and_members_of_structs() {
     let mut t = T::default();
     LANES[1].tdata.unwrap().set(&mut t, 0x1cd);
     LANES[1].tvalid.set(&mut t, 1);
-    let port = |name| Pin::<T>::of("", name).get(&t);
+    let port = |name| Pin::<T>::named("", name).get(&t);
     assert_eq!([port("tdata"), port("tvalid")], [0xcd_0000, 4]);
     assert_eq!(shown(MEMBERS, "req=1367 resp=2", ""), "req[0]: data 0xab last");
     assert_eq!(MEMBERS.tdata.unwrap().name().to_string(), "req[8:1]");

@@ -210,7 +210,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         pins.ack.set(s, ack);
         let idle = u64::from(a) << 32 | u64::from(b);
         pins.read_data.set(s, answer.map_or(idle, |answer| answer.data));
-        pins.stall.set(s, u64::from(in_reset || !self.ready.ready()));
+        pins.stall.set(s, u64::from(in_reset || !self.ready.is_ready()));
     }
 
     /// Takes the rising edge.
@@ -226,7 +226,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         let is_terminated = pins.terminations(s).contains(&true);
         let stb = pins.stb.is_high(m);
         let is_taken = match pins.is_pipelined() {
-            true if pins.stall.is_some() => self.ready.take(stb, pins.is_taken(s)),
+            true if pins.stall.is_some() => self.ready.clock_with_ready(stb, pins.is_taken(s)),
             true => stb,
             false => stb && self.answers.is_empty(),
         };

@@ -20,7 +20,7 @@ enum Place {
 
 impl<'a> Contents<'a> {
     pub fn new(memory: &'a CutMemory) -> Self {
-        let known = |bit: &Option<bool>| bit.map_or(Known::default(), Known::all);
+        let known = |bit: &Option<bool>| bit.map_or(Known::default(), Known::repeat_bit);
         let word = |(word, bits): (&u64, &Vec<Option<bool>>)| {
             let mut bits: Vec<Known> = bits.iter().map(known).collect();
             bits.resize(memory.width, Known::default());

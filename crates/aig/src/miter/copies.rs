@@ -2,7 +2,7 @@
 
 use super::super::unknown::Difference;
 use super::super::{Aig, FALSE, Interface, Literal, split};
-use super::{Miter, STARTED, of};
+use super::{Miter, STARTED, map_literal};
 use crate::FREE;
 use std::collections::{HashMap, HashSet};
 
@@ -44,7 +44,8 @@ impl Miter {
         miter.gates(aig);
         for (place, (index, side)) in (1..).zip(owners) {
             let next = aig.latches[index].next;
-            let [later, begin] = [&miter.sides[side], &begins[side]].map(|values| of(values, next));
+            let [later, begin] =
+                [&miter.sides[side], &begins[side]].map(|values| map_literal(values, next));
             miter.latches[place] = miter.choose(STARTED, later, begin);
         }
         miter
@@ -75,7 +76,7 @@ impl Miter {
             values[latch.node as usize] = value.unwrap_or_else(|| self.input(""));
         }
         for (node, operands) in &aig.ands {
-            let [left, right] = operands.map(|operand| of(&values, operand));
+            let [left, right] = operands.map(|operand| map_literal(&values, operand));
             values[*node as usize] = self.and(left, right);
         }
         values
@@ -95,7 +96,7 @@ impl Miter {
         let mut bits: HashMap<&str, Vec<[Literal; 2]>> = HashMap::new();
         let mut breaks = FALSE;
         for (literal, name) in &aig.outputs {
-            let values = [0, 1].map(|side| of(&self.sides[side], *literal));
+            let values = [0, 1].map(|side| map_literal(&self.sides[side], *literal));
             bits.entry(split(name).0).or_default().push(values);
             if illegal.is_some_and(|prefix| name.starts_with(prefix)) {
                 breaks = self.or(breaks, values[0]);

@@ -2,7 +2,7 @@
 
 use super::super::candidates::Candidate;
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
-use super::{Counts, Miter, STARTED, of};
+use super::{Counts, Miter, STARTED, map_literal};
 use crate::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ impl Miter {
         read: &str,
     ) -> Option<Literal> {
         let memory = read.split_once(OF)?.1;
-        let ports = [Ports::of(aig, interface, memory, &self.sides[0])];
+        let ports = [Ports::from_side(aig, interface, memory, &self.sides[0])];
         let (at, [word]) = self.follow(&ports, false);
         let [of_rtl] = &ports;
         let mut broken = FALSE;
@@ -45,7 +45,8 @@ impl Miter {
         let (mut broken, mut unrelated) = (self.proved ^ 1, FALSE);
         for memory in followed(aig, interface) {
             let meaning = word_abstractions.get(memory);
-            let ports = [0, 1].map(|side| Ports::of(aig, interface, memory, &self.sides[side]));
+            let ports =
+                [0, 1].map(|side| Ports::from_side(aig, interface, memory, &self.sides[side]));
             let (at, words) = self.follow(&ports, false);
             let breaks = self.inconsistent(&ports, &at, &words, meaning);
             broken = self.or(broken, breaks);
@@ -70,7 +71,8 @@ impl Miter {
     ) -> [Literal; 2] {
         let (mut broken, mut apart) = (FALSE, FALSE);
         for memory in followed(aig, interface) {
-            let ports = [0, 1].map(|side| Ports::of(aig, interface, memory, &self.sides[side]));
+            let ports =
+                [0, 1].map(|side| Ports::from_side(aig, interface, memory, &self.sides[side]));
             let (at, words) = self.follow(&ports, true);
             let breaks = self.inconsistent(&ports, &at, &words, None);
             broken = self.or(broken, breaks);
@@ -121,7 +123,7 @@ impl Miter {
     ) -> BTreeMap<&'a str, (Vec<Literal>, Literal)> {
         let mut all = BTreeMap::new();
         for memory in followed(aig, interface) {
-            let ports = Ports::of(aig, interface, memory, &self.sides[0]);
+            let ports = Ports::from_side(aig, interface, memory, &self.sides[0]);
             let at: Vec<Literal> = (0..ports.depth()).map(|_| self.constant()).collect();
             let mut is_known = TRUE;
             for bit in 0..ports.width() {
@@ -298,11 +300,13 @@ struct Ports<'a> {
 }
 
 impl<'a> Ports<'a> {
-    fn of(aig: &'a Aig, interface: &Interface<'_>, memory: &str, side: &[Literal]) -> Self {
+    fn from_side(aig: &'a Aig, interface: &Interface<'_>, memory: &str, side: &[Literal]) -> Self {
         let [enable, data, address] = interface.write;
         let outputs = |prefix: &str| {
-            let bits =
-                aig.outputs.iter().map(|(literal, name)| (of(side, *literal), name.as_str()));
+            let bits = aig
+                .outputs
+                .iter()
+                .map(|(literal, name)| (map_literal(side, *literal), name.as_str()));
             of_memory(bits, prefix, memory)
         };
         let inputs = aig.inputs.iter().map(|(node, name)| (side[*node as usize], name.as_str()));

@@ -143,7 +143,7 @@ impl MutationAnalysis {
     ) -> Result<(), Error> {
         let ChosenMutants { profile, mutants } = chosen;
         events(AnalysisEvent::Profile { block: &self.header.block, profile: &profile.name });
-        let own: Vec<Mutation> = self.own(mutants);
+        let own: Vec<Mutation> = self.mutations_of_shard(mutants);
         let fresh = ProfileGrading::new(&profile.name, &own);
         if report.profiles.len() <= index {
             report.profiles.push(fresh);
@@ -256,7 +256,7 @@ impl MutationAnalysis {
             let early_end = EARLY_CHECK_CASES * scenarios;
             if self.checks_early() && begin < early_end && early_end <= end {
                 events(AnalysisEvent::Sorting);
-                checks.look(report, index)?;
+                checks.check_cheaply(report, index)?;
             }
             // Count the cases only now: after an interruption, the equivalence checks above are
             // repeated.
@@ -301,9 +301,9 @@ impl MutationAnalysis {
     }
 
     /// The mutations of this shard.
-    fn own(&self, mutants: &Mutants) -> Vec<Mutation> {
+    fn mutations_of_shard(&self, mutants: &Mutants) -> Vec<Mutation> {
         let all = mutants.mutations.iter();
-        all.filter(|mutation| self.header.has(mutation.id)).cloned().collect()
+        all.filter(|mutation| self.header.contains(mutation.id)).cloned().collect()
     }
 
     /// The mutations with these numbers. `ids` is sorted.

@@ -55,7 +55,7 @@ impl Mutants {
         let known = rtl.examined(info)?;
         let values = info.verilog(parameters, &known.parameters);
         let session = YosysSession::new(&known)?;
-        begin(&session, &values)?;
+        write_base_netlist(&session, &values)?;
         let mutations = chosen(&session, mutations, seed, within)?;
         Ok(Self { session, parameters: *parameters, mutations })
     }
@@ -112,7 +112,10 @@ impl Mutants {
 }
 
 /// Reads the RTL with Yosys and writes its netlist to [`BASE`].
-pub fn begin(session: &YosysSession, parameters: &[(String, String)]) -> Result<(), Error> {
+pub fn write_base_netlist(
+    session: &YosysSession,
+    parameters: &[(String, String)],
+) -> Result<(), Error> {
     let base = session.path(BASE);
     session.read(parameters, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", base.display()))?;
     session.write(BASE, &enabled(&session.text(BASE)?))
@@ -155,14 +158,14 @@ fn places_within<'a>(
     let mut found = BTreeSet::new();
     let mut place = "";
     for line in netlist.lines() {
-        match Line::of(line) {
+        match Line::parse_line(line) {
             Line::Attribute { name: "\\src", value } => place = value.trim_matches('"'),
             Line::Attribute { .. } => {}
             Line::Cell { .. } => {
                 let is_word = |part: &&str| part.chars().all(is_of_word);
                 let parts = std::mem::take(&mut place).split('|').filter(is_word);
                 found.extend(parts.filter(|part| {
-                    Source::parse(part, typed).iter().any(|source| within.has(source))
+                    Source::parse(part, typed).iter().any(|source| within.contains(source))
                 }));
             }
             _ => place = "",
@@ -249,7 +252,7 @@ mod tests {
              for (i = 0; i < 8; i = i + 1) part p (.c(i < 4 ? clk : k), .d(a[i]), .q(y[i]));
              endmodule",
         );
-        begin(&session, &[]).unwrap();
+        write_base_netlist(&session, &[]).unwrap();
         let all = chosen(&session, 10_000, 1, None).unwrap();
         let carries_clock = |mutation: &Mutation| {
             ["CLK", "c"].contains(&mutation.port.as_str()) || mutation.cell.contains("not")
@@ -278,7 +281,7 @@ mod tests {
              assign y = m[a];
              endmodule",
         );
-        begin(&session, &[]).unwrap();
+        write_base_netlist(&session, &[]).unwrap();
         let mutations = chosen(&session, 1000, 1, None).unwrap();
         assert!(mutations.iter().any(|mutation| mutation.port == "ADDR"));
         let base = session.text(BASE).unwrap();

@@ -74,8 +74,14 @@ impl<'a> EquivalenceChecker<'a> {
             Monitor::of_invariants(info, parameters, assertions.as_ref(), select, NEVER)
         };
         let reset = info.reset.map(|pin| pin.name_and_level());
-        let checker =
-            Self::of(session, mutations, assertions.as_ref(), monitor, info.rtl.clock, reset)?;
+        let checker = Self::from_session(
+            session,
+            mutations,
+            assertions.as_ref(),
+            monitor,
+            info.rtl.clock,
+            reset,
+        )?;
         let word_abstractions = program::facts(info, parameters)?.properties.word_abstractions;
         Ok(checker.with_word_abstractions(&word_abstractions)?)
     }
@@ -108,7 +114,7 @@ impl<'a> EquivalenceChecker<'a> {
         Ok(self)
     }
 
-    fn of(
+    fn from_session(
         session: &'a YosysSession,
         mutations: &[Mutation],
         assertions: Option<&Assertions>,
@@ -221,7 +227,7 @@ impl<'a> EquivalenceChecker<'a> {
         let queries = match aim {
             Aim::Proof | Aim::Search => vec![aig.question(&interface, value)],
             Aim::Near { hops } => vec![aig.nearby(&interface, value, hops)],
-            Aim::Alone => aig.alone(&interface, value),
+            Aim::Alone => aig.query_single_registers(&interface, value),
             Aim::Word { hops } => {
                 let words = &self.word_abstractions;
                 aig.by_word(&interface, value, words, hops).into_iter().collect()
@@ -312,7 +318,7 @@ impl<'a> EquivalenceChecker<'a> {
         query: EquivalenceQuery,
         attempt: Attempt,
     ) -> Result<Answer, Error> {
-        Question { name: name.to_owned(), query }.ask(self.session, attempt)
+        Question { name: name.to_owned(), query }.run_attempt(self.session, attempt)
     }
 }
 

@@ -76,7 +76,7 @@ impl Workers<'_> {
         mutations: &[u32],
     ) -> Result<BTreeMap<u32, FirstKill>, Error> {
         let jobs = batches(cases, mutations, self.threads);
-        let activity = Activity::begin(format!("running mutants of {}", ground.block));
+        let activity = Activity::start(format!("running mutants of {}", ground.block));
         let mut round = GradingRound {
             activity: activity.counting("batches", 0, Some(jobs.len() as u64)),
             ground,
@@ -132,7 +132,7 @@ impl MutantBatch {
     }
 
     /// Whether all of these kills are of its mutants and cases.
-    fn has(&self, kills: &[Kill]) -> bool {
+    fn contains_kills(&self, kills: &[Kill]) -> bool {
         let is_of =
             |kill: &Kill| self.mutations.contains(&kill.mutation) && kill.case < self.cases.len();
         kills.iter().all(is_of)
@@ -194,7 +194,7 @@ impl Client for GradingRound<'_> {
         }
     }
 
-    fn look(&mut self) -> PoolAction {
+    fn poll(&mut self) -> PoolAction {
         if self.interrupted.load(Ordering::Relaxed) {
             PoolAction::Stop
         } else {
@@ -207,7 +207,7 @@ impl Client for GradingRound<'_> {
         let lost = match completion {
             Completion::Answer(Answer::Task(json)) => {
                 let kills: Option<Vec<Kill>> = serde_json::from_str(&json).ok();
-                if let Some(kills) = kills.filter(|kills| batch.has(kills)) {
+                if let Some(kills) = kills.filter(|kills| batch.contains_kills(kills)) {
                     for Kill { mutation, case, outcome } in kills {
                         note(&mut self.found, mutation, batch.cases.start + case, outcome);
                     }
@@ -273,9 +273,9 @@ mod tests {
         let batch = MutantBatch { mutations: vec![4, 9], cases: 3..6 };
         let outcome = Outcome::without_cycles(Verdict::Match);
         let kill = |mutation, case| Kill { mutation, case, outcome: outcome.clone() };
-        assert!(batch.has(&[kill(9, 2), kill(4, 0)]) && batch.has(&[]));
-        assert!(!batch.has(&[kill(9, 2), kill(5, 0)]), "another mutant");
-        assert!(!batch.has(&[kill(4, 3)]), "another case");
+        assert!(batch.contains_kills(&[kill(9, 2), kill(4, 0)]) && batch.contains_kills(&[]));
+        assert!(!batch.contains_kills(&[kill(9, 2), kill(5, 0)]), "another mutant");
+        assert!(!batch.contains_kills(&[kill(4, 3)]), "another case");
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl MutationShards {
                 return Err(self.parts[0].wrong(codes::DAMAGED, message));
             }
             let mutants: Vec<Mutant> = mutants.into_values().cloned().collect();
-            let score = MutationScore::of(mutants.iter(), report.run.accept_believed);
+            let score = MutationScore::score_mutants(mutants.iter(), report.run.accept_believed);
             let profile = profile.clone();
             report.profiles.push(ProfileGrading { profile, cases_run, score, mutants });
         }

@@ -46,14 +46,14 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     // be declared first.
     let (mut behind, mut declared, mut begin) = (String::new(), String::new(), 0);
     for line in netlist.lines() {
-        let statement = Line::of(line);
+        let statement = Line::parse_line(line);
         if let Line::Attribute { name: INITIAL, .. } = statement {
             continue;
         } else if let Line::Module(name) = statement {
             module = plain(name);
             begin = woven.len() + line.len() + 1;
         } else if let Line::Wire(wire) = statement {
-            woven += &initial.left((module, wire.name));
+            woven += &initial.remaining_attribute((module, wire.name));
         } else if let Line::Cell { kind: its_kind, name } = statement {
             (kind, cell) = (its_kind, plain(name));
         } else if let Line::Connect { left: port, right: signal } = statement
@@ -182,7 +182,7 @@ impl<'a> InitialValues<'a> {
         let mut values = BTreeMap::new();
         let (mut module, mut value) = ("", None);
         for line in netlist.lines() {
-            match Line::of(line) {
+            match Line::parse_line(line) {
                 Line::Module(name) => module = plain(name),
                 Line::Attribute { name: INITIAL, value: number } => value = digits(number),
                 Line::Attribute { .. } => {}
@@ -209,7 +209,7 @@ impl<'a> InitialValues<'a> {
     }
 
     /// The attribute of a wire without the bits that moved.
-    fn left(&self, (module, wire): (&str, &str)) -> String {
+    fn remaining_attribute(&self, (module, wire): (&str, &str)) -> String {
         let Some(value) = self.values.get(&(module, wire)) else { return String::new() };
         let is_behind = |bit: u32| self.behind.contains(&(module, wire, bit));
         attribute(

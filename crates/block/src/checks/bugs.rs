@@ -32,7 +32,7 @@ pub struct Bugs<'a> {
 
 impl Bugs<'_> {
     /// Expects `count` bugs for which the RTL is blamed, with vectors of any size.
-    pub const fn of(count: usize) -> Self {
+    pub const fn with_count(count: usize) -> Self {
         Self {
             count,
             most_packets: |_| None,
@@ -58,19 +58,23 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
             wrong.push(format!("{open}: no such bug, remove it from `Bugs::open`"));
         }
     }
-    let part: Vec<_> =
-        (0..).zip(&all).filter(|(place, _)| bugs.part.has(*place)).map(|(_, bug)| bug).collect();
+    let part: Vec<_> = (0..)
+        .zip(&all)
+        .filter(|(place, _)| bugs.part.contains(*place))
+        .map(|(_, bug)| bug)
+        .collect();
     let found: Vec<Result<String>> = parallel::map(&part, |(name, patch)| {
         find(checks, patch, (bugs.most_packets)(name), (bugs.reported_at)(name))
     });
-    let blamed = |is: fn(&str) -> bool| {
-        found.iter().filter(|side| side.as_deref().is_ok_and(is)).count()
-    };
+    let blamed =
+        |is: fn(&str) -> bool| found.iter().filter(|side| side.as_deref().is_ok_and(is)).count();
     let right = blamed(|side| side == "rtl");
     let unknown = blamed(|side| ["undecided", "raw_pins"].contains(&side));
     let (block, count) = (&checks.info.name, found.len());
     let other = count - right - unknown;
-    println!("{block}, {count} bugs: blame {right} right, {unknown} unknown, {other} wrong or none");
+    println!(
+        "{block}, {count} bugs: blame {right} right, {unknown} unknown, {other} wrong or none"
+    );
     for ((name, _), side) in part.into_iter().zip(found) {
         let expected = |open: &[(&str, &str)]| {
             let listed = open.iter().find(|(other, _)| other == name);
@@ -84,7 +88,7 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
             _ => {}
         }
     }
-    CheckFailures::all(wrong)
+    CheckFailures::from_lines(wrong)
 }
 
 /// A copy of the block's RTL with a patch, which may name the files below any folder.
@@ -92,7 +96,8 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
 /// # Errors
 /// If the patch does not apply, or `patch` is not installed.
 fn patched(info: &BlockInfo, patch: &Path) -> Result<TempDir> {
-    let io = |error: std::io::Error| CheckFailures::one(format!("cannot copy the RTL: {error}"));
+    let io =
+        |error: std::io::Error| CheckFailures::from_line(format!("cannot copy the RTL: {error}"));
     let folder = TempDir::new().map_err(io)?;
     for (name, text) in info.rtl.sources {
         let path = folder.path().join(name);
@@ -102,7 +107,10 @@ fn patched(info: &BlockInfo, patch: &Path) -> Result<TempDir> {
     let text = fs::read_to_string(patch).map_err(io)?;
     let names: Vec<&str> = info.rtl.sources.iter().map(|(name, _)| *name).collect();
     let strip = levels(&text, &names).ok_or_else(|| {
-        CheckFailures::one(format!("the patch changes none of the files {}", names.join(", ")))
+        CheckFailures::from_line(format!(
+            "the patch changes none of the files {}",
+            names.join(", ")
+        ))
     })?;
     let output = Command::new("patch")
         .args([&format!("-p{strip}"), "--silent", "--fuzz=0", "--input"])
@@ -111,7 +119,7 @@ fn patched(info: &BlockInfo, patch: &Path) -> Result<TempDir> {
         .output()
         .map_err(|error| {
             let advice = "install it with `apt-get install patch`";
-            CheckFailures::one(format!("cannot run `patch`: {error}; {advice}"))
+            CheckFailures::from_line(format!("cannot run `patch`: {error}; {advice}"))
         })?;
     match output.status.success() {
         true => Ok(folder),
@@ -136,7 +144,7 @@ fn find(
 ) -> Result<String> {
     let copy = patched(checks.info, patch)?;
     let rtl = copy.path().to_string_lossy().into_owned();
-    let folder = TempDir::new().map_err(|error| CheckFailures::one(error.to_string()))?;
+    let folder = TempDir::new().map_err(|error| CheckFailures::from_line(error.to_string()))?;
     // A bug that the first profile shows is also found by the default run, whose cases have the
     // same seeds. This saves compiling the models of other profiles.
     let first = checks.info.profiles.first().map_or("all", |profile| &profile.name);
@@ -160,12 +168,14 @@ fn find(
         && packets > most
     {
         let line = format!("shrunk to {packets} packets, expected at most {most}");
-        return Err(CheckFailures::one(line));
+        return Err(CheckFailures::from_line(line));
     }
     let port = group["verdict"]["port"].as_str().unwrap_or("no port");
     if !reported_at.is_empty() && !reported_at.iter().any(|beginning| port.starts_with(beginning)) {
         let expected = reported_at.join("*, ");
-        return Err(CheckFailures::one(format!("reported at {port}, expected one of {expected}*")));
+        return Err(CheckFailures::from_line(format!(
+            "reported at {port}, expected one of {expected}*"
+        )));
     }
     let again = checks.run(["replay", "--expect-recorded", "--rtl", &rtl, &vector])?;
     if !again.status.success() {
@@ -179,7 +189,7 @@ fn find(
         Some(side @ ("rtl" | "undecided" | "raw_pins")) => Ok(side.to_owned()),
         other => {
             let line = format!("the golden model is right, but the blame is {other:?}");
-            Err(CheckFailures::one(line))
+            Err(CheckFailures::from_line(line))
         }
     }
 }

@@ -34,7 +34,7 @@ fn path_of(report: &Value) -> Option<PathBuf> {
 }
 
 /// The problem of a replay under the vector's own profile.
-fn own(report: &Value) -> Option<String> {
+fn own_profile_problem(report: &Value) -> Option<String> {
     let does_what_it_says = report["is_recorded"] == true
         || report["is_recorded"].is_null() && report["outcome"]["verdict"] == "match";
     (!does_what_it_says)
@@ -64,9 +64,9 @@ pub fn check(checks: &Checks, folder: &Path) -> Result {
     for path in &vectors {
         wrong.extend(about(path)?);
     }
-    wrong.extend(replay(checks, &vectors, &[])?.iter().filter_map(own));
+    wrong.extend(replay(checks, &vectors, &[])?.iter().filter_map(own_profile_problem));
     wrong.extend(replay(checks, &vectors, &["--fixes", "all"])?.iter().filter_map(other));
-    CheckFailures::all(wrong)
+    CheckFailures::from_lines(wrong)
 }
 
 /// The rule in a vector's name, such as `f5b-middle.json`. The letter of a rule is lower case,
@@ -101,5 +101,5 @@ pub fn rules(checks: &Checks, folder: &Path) -> Result {
     wrong.extend(missing.map(|rule| {
         format!("{rule}: no vector in {} has the name of this rule", folder.display())
     }));
-    CheckFailures::all(wrong)
+    CheckFailures::from_lines(wrong)
 }

@@ -38,7 +38,7 @@ pub fn scenarios_can_be_read_again<B: Block>() -> Result {
             .and_then(|text| read_scenario::<B>(&text).map_err(|error| error.to_string()));
         read.err().map(|error| format!("scenario {}: {error}", scenario.name))
     };
-    CheckFailures::all(B::scenarios().iter().filter_map(unreadable).collect())
+    CheckFailures::from_lines(B::scenarios().iter().filter_map(unreadable).collect())
 }
 
 fn read_scenario<B: Block>(text: &str) -> std::result::Result<Scenario<B::Weights>, MisreadText> {
@@ -73,12 +73,13 @@ fn number(rng: &mut CaseRng) -> u64 {
 fn changed<B: Block>(rng: &mut CaseRng) -> Result<String> {
     let scenarios = B::scenarios();
     if scenarios.is_empty() {
-        return Err(CheckFailures::one(format!("{} has no scenario", B::NAME)));
+        return Err(CheckFailures::from_line(format!("{} has no scenario", B::NAME)));
     }
     let scenario = &scenarios[rng.random_range(0..scenarios.len())];
-    let mut json: Value = json::to_text(scenario)
-        .and_then(|text| serde_json::from_str(&text))
-        .map_err(|error| CheckFailures::one(format!("scenario {}: {error}", scenario.name)))?;
+    let mut json: Value =
+        json::to_text(scenario).and_then(|text| serde_json::from_str(&text)).map_err(|error| {
+            CheckFailures::from_line(format!("scenario {}: {error}", scenario.name))
+        })?;
     let mut places = Vec::new();
     numbers(&json["weights"], "/weights", &mut places);
     for _ in 0..rng.random_range(0..6) {
@@ -132,7 +133,7 @@ pub fn weights_draw_legal_stimulus<B: Block>() -> Result {
         let accepted = format!("{read} scenarios with other numbers were accepted");
         wrong.push(format!("{accepted}, {unreadable} were not"));
     }
-    CheckFailures::all(wrong)
+    CheckFailures::from_lines(wrong)
 }
 
 pub fn environment_drives_every_pin<B: Block>() -> Result {
@@ -155,7 +156,7 @@ pub fn environment_drives_every_pin<B: Block>() -> Result {
             }
         }
     }
-    CheckFailures::all(wrong)
+    CheckFailures::from_lines(wrong)
 }
 
 /// The outputs of a wrong block.
@@ -224,12 +225,12 @@ pub fn environment_bears_any_outputs<B: Block>() -> Result {
             }
         }
     }
-    CheckFailures::all(wrong)
+    CheckFailures::from_lines(wrong)
 }
 
 pub fn rules_are_hit<B: Block>() -> Result {
     let wrong = parallel::map(B::PROFILES, |profile| rules_of::<B>(profile));
-    CheckFailures::all(wrong.into_iter().flatten().collect())
+    CheckFailures::from_lines(wrong.into_iter().flatten().collect())
 }
 
 /// Runs the golden model on a traffic. Returns the number of hits of each hit bin by name. For
@@ -243,9 +244,9 @@ pub fn bins_hit<B: Block>(
 ) -> Result<BTreeMap<String, u64>> {
     let outcome = run_reference(&Stimulus::<B>::traffic(traffic), parameters)?;
     if outcome.verdict != Verdict::Match {
-        return Err(CheckFailures::one(outcome.verdict.to_string()));
+        return Err(CheckFailures::from_line(outcome.verdict.to_string()));
     }
-    Ok(outcome.hits.hit().map(|(bin, hits)| (bin_name::<B>(bin), hits)).collect())
+    Ok(outcome.hits.hit_bins().map(|(bin, hits)| (bin_name::<B>(bin), hits)).collect())
 }
 
 /// The problems of the rules and bins of a profile.
@@ -277,7 +278,7 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
         if outcome.verdict.is_failure() {
             wrong.push(format!("{}: {}", case.name, outcome.verdict));
         }
-        for (bin, more) in outcome.hits.hit() {
+        for (bin, more) in outcome.hits.hit_bins() {
             hits[bin] += more;
         }
     }

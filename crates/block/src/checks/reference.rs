@@ -28,14 +28,14 @@ impl<B: Block> Reference<B> {
             return Ok(Self::Golden(GoldenDut::new(parameters)));
         }
         let missing = || {
-            CheckFailures::one(format!(
+            CheckFailures::from_line(format!(
                 "{}: no model with {parameters:?} is linked; add it with `.model(...)` in build.rs",
                 B::NAME
             ))
         };
         let kind = B::RTL.linked(parameters).ok_or_else(missing)?;
         let model = kind.create(before_reset);
-        Ok(Self::Rtl(model.map_err(|error| CheckFailures::one(error.to_string()))?))
+        Ok(Self::Rtl(model.map_err(|error| CheckFailures::from_line(error.to_string()))?))
     }
 }
 

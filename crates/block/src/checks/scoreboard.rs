@@ -258,7 +258,7 @@ fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
                 // Skip cases that are too long for thousands of faults.
                 Some((Some(breach), _)) if is_of_the_harness(&breach.violation.check) => {}
                 Some((Some(breach), _)) => {
-                    return Err(CheckFailures::one(format!("{name}, no fault: {breach}")));
+                    return Err(CheckFailures::from_line(format!("{name}, no fault: {breach}")));
                 }
                 None => {}
             }
@@ -279,7 +279,7 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     for round in 0.. {
         let subjects = subjects::<B>(round)?;
         if subjects.is_empty() {
-            return Err(CheckFailures::one(format!(
+            return Err(CheckFailures::from_line(format!(
                 "{}: no scenario has traffic that finishes",
                 B::NAME
             )));
@@ -304,7 +304,7 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     wrong.extend(
         unknown.map(|check| format!("{check}: listed as shown elsewhere, but not in `checks`")),
     );
-    CheckFailures::all(wrong)
+    CheckFailures::from_lines(wrong)
 }
 
 /// The check that fires on one fault, if any.

@@ -400,7 +400,7 @@ fn stimulus_in_words<'a, B: Explain>(
             let line = format!("unconstrained random stimulus, {} cycles", cycles.len());
             let cycles = B::Inputs::all_bytes(cycles).chunks_exact(size_of::<B::Inputs>().max(1));
             let cycles: Vec<&[u8]> = cycles.collect();
-            (vec![line], raw_inputs(BlockInfo::of::<B>(), &cycles, cycle))
+            (vec![line], raw_inputs(BlockInfo::of_block::<B>(), &cycles, cycle))
         }
     };
     lines.extend(before_reset_in_words(stimulus.before_reset).map(Into::into));

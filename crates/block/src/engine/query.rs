@@ -101,10 +101,10 @@ pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
             packed(&driven(&recording, stimulus.before_reset))
         }
         Query::Facts { fixes, values } => {
-            let parameters = Parameters::of::<B>(*fixes).with_overrides(values);
+            let parameters = Parameters::with_fixes::<B>(*fixes).with_overrides(values);
             let parameters = parameters
                 .map_err(|error| Error::Usage(codes::BAD_PARAMETER, error.to_string()))?;
-            packed(&Facts::of::<B>(&parameters))
+            packed(&Facts::of_block::<B>(&parameters))
         }
         Query::Meaning(port, value) => packed(&B::meaning(port, *value)),
     }

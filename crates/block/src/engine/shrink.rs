@@ -84,7 +84,7 @@ pub fn shrink(
     typed: &mut dyn TypedCandidate,
     progress: &mut dyn ShrinkProgress,
 ) -> Result<ShrunkVector, Error> {
-    let fingerprint = Fingerprint::of(&request.outcome.verdict).ok_or_else(|| {
+    let fingerprint = Fingerprint::from_verdict(&request.outcome.verdict).ok_or_else(|| {
         Error::Usage(codes::NOTHING_FAILS, "the vector has no failure to shrink".to_owned())
     })?;
     let mut search = ShrinkSearch {
@@ -219,7 +219,7 @@ impl ShrinkSearch<'_> {
                 return None;
             }
         }
-        Some(Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint))
+        Some(Fingerprint::from_verdict(&outcome.verdict).as_ref() == Some(&self.fingerprint))
     }
 
     /// Runs a candidate. Keeps it if it fails in the same way and `is_smaller` holds for its
@@ -231,7 +231,8 @@ impl ShrinkSearch<'_> {
         is_smaller: impl Fn(&Outcome) -> bool,
     ) -> bool {
         let Some(outcome) = self.outcome(before_reset, &drive) else { return false };
-        let mut kept = Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint)
+        let mut kept = Fingerprint::from_verdict(&outcome.verdict).as_ref()
+            == Some(&self.fingerprint)
             && is_smaller(&outcome);
         if kept && self.keeps_legal {
             self.pay(outcome.cycles);

@@ -112,7 +112,7 @@ impl Replayed {
     fn new(outcome: Outcome, recorded: Option<&Verdict>, rules: &[Rule]) -> Self {
         let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
         let named = |(bin, hits): (usize, u64)| Some((rules.get(bin)?.name.to_owned(), hits));
-        let rules = outcome.hits.hit().filter_map(named).collect();
+        let rules = outcome.hits.hit_bins().filter_map(named).collect();
         Self { outcome, is_recorded, rules }
     }
 
@@ -214,7 +214,7 @@ impl<B: Explain> TypedVector<B> {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
         let Vector { origin, stimulus, .. } = &self.vector;
-        let (info, waits) = (BlockInfo::of::<B>(), B::Traffic::WAITS);
+        let (info, waits) = (BlockInfo::of_block::<B>(), B::Traffic::WAITS);
         let before_reset = stimulus.before_reset;
         let request =
             ShrinkRequest { info, waits, origin, before_reset, outcome, budget, cost, watch };
@@ -281,8 +281,9 @@ impl<B: Explain> RunVector for TypedVector<B> {
             let vector = Vector::new(&profile, Origin::default(), stimulus.clone(), None);
             run(VectorFile::from_text(vector.to_text().ok()?, &self.path).ok()?)
         };
-        let outcome = run(&self.vector.stimulus)
-            .filter(|outcome| Signature::of(&outcome.verdict) == Signature::of(lost));
+        let outcome = run(&self.vector.stimulus).filter(|outcome| {
+            Signature::from_verdict(&outcome.verdict) == Signature::from_verdict(lost)
+        });
         match outcome {
             Some(outcome) => {
                 let costs = [budget, budget / LOST_TRIES];
@@ -339,7 +340,7 @@ fn to_value(text: serde_json::Result<String>) -> Result<Value, Error> {
 
 /// Checks that a vector has a failure to shrink.
 fn check_fails(outcome: &Outcome, path: &Path) -> Result<(), Error> {
-    if Signature::of(&outcome.verdict).is_some() {
+    if Signature::from_verdict(&outcome.verdict).is_some() {
         return Ok(());
     }
     let message = "the vector matches, so there is no failure to shrink; name the RTL and profile \

@@ -68,7 +68,7 @@ pub fn serve(program: &'static Program, settings: &Settings) -> Result<ExitCode,
     let in_force = match in_force {
         Ok(in_force) => in_force,
         Err(error) => {
-            send(&replies, &Reply::NotReady(Refusal::of(&error)));
+            send(&replies, &Reply::NotReady(Refusal::from_error(&error)));
             return Ok(ExitCode::FAILURE);
         }
     };
@@ -199,7 +199,7 @@ impl Worker {
     }
 
     fn answer(&self, work: &Work) -> Answer {
-        let refused = |error: Error| Answer::Refused(Refusal::of(&error));
+        let refused = |error: Error| Answer::Refused(Refusal::from_error(&error));
         match (work, &self.models) {
             (Work::Case(case), Some(models)) => {
                 let run = || models.run(case, &self.watch);
@@ -232,7 +232,7 @@ impl Worker {
                 self.models = Some(models);
                 Reply::Ready
             }
-            Err(error) => Reply::NotReady(Refusal::of(&error)),
+            Err(error) => Reply::NotReady(Refusal::from_error(&error)),
         }
     }
 }

@@ -107,7 +107,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Converts an error for sending.
-    pub fn of(error: &Error) -> Self {
+    pub fn from_error(error: &Error) -> Self {
         Self { code: error.code(), message: error.to_string() }
     }
 }
@@ -205,7 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn done(place: u64, verdict: Verdict) -> Reply {
-        let (hits, counters) = (Hits::of(&[1, 0, 1 << 40]), vec![7]);
+        let (hits, counters) = (Hits::from_counts(&[1, 0, 1 << 40]), vec![7]);
         let reached = vec![5, 0];
         let outcome = Outcome { verdict, cycles: 300, packets: 4, hits, counters, reached };
         Reply::Done { place, answer: Answer::Case(Box::new(outcome)) }

@@ -124,7 +124,7 @@ fn measure(
         Action::Bench(rtl.build_for_user(block.info(), &profile.parameters, View::Plain)?);
     let (block, profile) = (block.info().name.to_owned(), profile.name.to_string());
     let task = Task { block, profile, model, action };
-    let mut report: BenchReport = worker.have(task)?.done()?;
+    let mut report: BenchReport = worker.run_task(task)?.done()?;
     // Show the user's paths instead of internal ones.
     report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
     Ok(report)

@@ -81,7 +81,7 @@ impl BlockEntry {
                 .iter()
                 .map(|rule| named((rule.name.to_owned(), rule.meaning.to_owned())))
                 .collect(),
-            groups: Group::all(block.info()),
+            groups: Group::all_of_block(block.info()),
         }
     }
 }
@@ -89,7 +89,7 @@ impl BlockEntry {
 /// Lists every block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = match arguments.block.as_slice() {
-        [] => blocks::all().to_vec(),
+        [] => blocks::all_blocks().to_vec(),
         names => blocks_of(names)?,
     };
     let entries: Vec<BlockEntry> = blocks.iter().map(|block| BlockEntry::new(block)).collect();

@@ -197,14 +197,14 @@ fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<Path
     // A crate that names a path has chosen its library.
     let library = match has_path(&table) {
         true => Vec::new(),
-        false => Library::own()?.map_or_else(Vec::new, |library| library.arguments()),
+        false => Library::of_program()?.map_or_else(Vec::new, |library| library.arguments()),
     };
     // Cargo leaves in the lock file of such a crate what it needs, and the crate itself.
     let crates = || {
         let lock = read_input_text(&folder.join("Cargo.lock"), LARGEST_INPUT).ok()?;
         (!has_path(&table)).then(|| lock.matches("[[package]]").count().saturating_sub(1) as u64)
     };
-    let activity = Activity::begin(format!("building the crate {name}"));
+    let activity = Activity::start(format!("building the crate {name}"));
     activity.note("the library once for this machine");
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = env::var(PROFILE_VARIABLE).ok().filter(|profile| !profile.is_empty());

@@ -79,7 +79,7 @@ pub fn module(text: &str) -> Result<String, String> {
 fn only_module(paths: &[PathBuf]) -> Result<String, Error> {
     let mut modules = BTreeSet::new();
     for path in paths.iter().filter(|path| path.is_file()) {
-        let declared = Declarations::of(&read_input_text(path, LARGEST_INPUT)?);
+        let declared = Declarations::scan_text(&read_input_text(path, LARGEST_INPUT)?);
         modules.extend(declared.modules().map(str::to_owned));
     }
     if let (Some(module), 1) = (modules.first(), modules.len()) {
@@ -96,7 +96,7 @@ fn others(interfaces: &Interfaces, channels: &Channels) -> String {
     if channels.channels.is_empty() && interfaces.interfaces.is_empty() {
         return String::new();
     }
-    let held = interfaces.held(channels).into_iter();
+    let held = interfaces.held_inputs(channels).into_iter();
     let held: Vec<String> = held.map(|(port, value)| format!("{} = {value}", port.name)).collect();
     let varied = interfaces.varied(channels).into_iter();
     let varied: Vec<String> = varied.map(|port| port.name.clone()).collect();
@@ -111,7 +111,7 @@ fn others(interfaces: &Interfaces, channels: &Channels) -> String {
 fn doubts(made: &GeneratedCrate) -> Vec<String> {
     let GeneratedCrate { interfaces, channels, ports, clocks, resets, .. } = made;
     let is_of_pins = channels.channels.is_empty() && interfaces.interfaces.is_empty();
-    let held = interfaces.held(channels);
+    let held = interfaces.held_inputs(channels);
     let free: Vec<&str> = match is_of_pins {
         true => ports.inputs.iter().map(|port| port.name.as_str()).collect(),
         false => {
@@ -169,7 +169,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _interrupted = interruption()?;
     let library = match &arguments.cosim {
         Some(checkout) => Some(Library::checkout(checkout)?),
-        None => Library::own()?,
+        None => Library::of_program()?,
     };
     // Words of a file list that stand on the command line.
     let (words, files): (Vec<_>, Vec<_>) =
@@ -207,7 +207,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             .collect::<Result<_, Error>>()?,
         is_of_pins: arguments.pins,
     };
-    let activity = Activity::begin(format!("asking Verilator about {top}"));
+    let activity = Activity::start(format!("asking Verilator about {top}"));
     let made = skeleton.write(Path::new("."))?;
     trust::finish_new(&made.folder);
     drop(activity);

@@ -38,12 +38,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let manifest = located::manifest(&from)?.ok_or_else(|| located::no_blocks(folder))?;
     let folder = manifest.parent().unwrap_or(Path::new("."));
     if arguments.revoke {
-        Place::of(folder)?.forget()?;
+        Place::from_folder(folder)?.forget()?;
         print_text(&format!("no longer trusted: {}", text::path(folder)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let inputs = Inputs::of(folder)?;
-    Place::of(folder)?.remember()?;
+    let inputs = Inputs::find_inputs(folder)?;
+    Place::from_folder(folder)?.remember()?;
     print_text(&format!("trusted: {}", inputs.shown()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -53,8 +53,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// # Errors
 /// [`Error::Usage`] if the user does not trust the crate. As [`Inputs::of`].
 pub fn trusted(folder: &Path) -> Result<Inputs, Error> {
-    let inputs = Inputs::of(folder)?;
-    let place = Place::of(folder)?;
+    let inputs = Inputs::find_inputs(folder)?;
+    let place = Place::from_folder(folder)?;
     if place.is_remembered() {
         return Ok(inputs);
     }
@@ -89,7 +89,7 @@ pub fn finish_new(folder: &Path) {
         rustfmt.args(["build.rs", "src/lib.rs"].map(|file| folder.join(file)));
         let _ = verilated_build::messages(rustfmt);
     }
-    if let Err(error) = Place::of(folder).and_then(|place| place.remember()) {
+    if let Err(error) = Place::from_folder(folder).and_then(|place| place.remember()) {
         program::warn(format_args!("the new crate is not trusted yet: {error}"));
     }
 }

@@ -412,7 +412,7 @@ fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examine
         "fixes": fixes,
         "ok": ok,
         "outcome": replayed.outcome.verdict,
-        "signature": Signature::of(&replayed.outcome.verdict),
+        "signature": Signature::from_verdict(&replayed.outcome.verdict),
         "is_recorded": replayed.is_recorded,
         "cycles": replayed.outcome.cycles,
         "rules": replayed.rules,

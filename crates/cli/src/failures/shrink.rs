@@ -83,7 +83,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.quietness.quiet {
         progress::hush();
     }
-    let mut shown = Shown(Activity::begin(format!("shrinking {}", path.display())));
+    let mut shown = Shown(Activity::start(format!("shrinking {}", path.display())));
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
     let shrunk = worker.shrink(&subject, arguments.budget, &mut shown);
@@ -108,7 +108,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             "cycles": outcome.cycles,
             "candidates": candidates,
             "complete": ended.is_empty(),
-            "signature": Signature::of(&outcome.verdict),
+            "signature": Signature::from_verdict(&outcome.verdict),
             "outcome": outcome.verdict,
         }))?,
         Format::Text => {

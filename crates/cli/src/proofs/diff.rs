@@ -114,7 +114,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         ..Rtl::default()
     };
     let _held = arguments.set_top(&sides[0], &options)?;
-    let target = Target::of(&arguments.block, &arguments.choice);
+    let target = Target::built_in(&arguments.block, &arguments.choice);
     let blocks = target.blocks()?;
     let worker = OneShotWorker::new(arguments.options.limits.program()?, Arc::clone(&interrupted));
     let answers = arguments.options.caching.answers()?;
@@ -148,7 +148,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         let mut compared = Vec::new();
         for profile in &profiles {
-            let activity = Activity::begin(format!("comparing {}, {}", info.name, profile.name));
+            let activity = Activity::start(format!("comparing {}, {}", info.name, profile.name));
             let run = DiffRun {
                 block,
                 rtl: [&rtl[0], &rtl[1]],

@@ -51,7 +51,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let answers = arguments.options.caching.answers()?;
     let mut jobs = Vec::new();
     for block in &blocks {
-        let _activity = Activity::begin(format!("preparing the proofs of {}", block.info().name));
+        let _activity = Activity::start(format!("preparing the proofs of {}", block.info().name));
         let profiles = arguments.target.profiles(block).map_err(of_block(block, &blocks))?;
         rtl.check_profiles(block.info(), &profiles).map_err(of_block(block, &blocks))?;
         let prover = |profile: &Profile| {
@@ -96,7 +96,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut simulated = Vec::new();
     for (block, provers) in &mut jobs {
         let _activity =
-            Activity::begin(format!("comparing netlist and RTL of {}", block.info().name));
+            Activity::start(format!("comparing netlist and RTL of {}", block.info().name));
         let run = run(block);
         simulated.push((run.judge(provers)?, run.subject()?));
     }
@@ -112,7 +112,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let run = ProofRun { folder: &claim.folder, ..run(block) };
         let all = provers.iter().filter_map(|(_, prover)| prover.as_ref().ok());
         let all: usize = all.map(|prover| places(prover, only).len()).sum();
-        let proving = Activity::begin(format!("proving {}", block.info().name));
+        let proving = Activity::start(format!("proving {}", block.info().name));
         let proving = proving.counting("properties", 0, Some(all as u64));
         let proof = run.prove(subject, provers, &simulated, &proving)?;
         drop(proving);
@@ -133,7 +133,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let exit = worst(proofs.iter().map(AnswerRecord::exit));
     arguments.options.print(&proofs)?;
     if arguments.options.formatting.format == Format::Text {
-        let counts = Counts::of(&proofs);
+        let counts = Counts::count_records(&proofs);
         let result = if is_interrupted { "INTERRUPTED" } else { verdict(exit) };
         let mut hints = String::new();
         if counts.believed > 0 {

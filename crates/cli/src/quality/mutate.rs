@@ -271,7 +271,7 @@ impl PreparedGrading {
         let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         Session::new(block, &setup)?;
-        let _activity = Activity::begin(format!("choosing mutants of {}", block.info().name));
+        let _activity = Activity::start(format!("choosing mutants of {}", block.info().name));
         let chosen = choose(block, &setup, &header, &arguments.caching.answers()?)?;
         Ok(Self { name, block, chosen, setup, header })
     }
@@ -301,7 +301,7 @@ struct Renderer {
 impl Renderer {
     fn show(&mut self, event: AnalysisEvent<'_>) {
         if let AnalysisEvent::Profile { block, profile } = event {
-            self.profile = Some(Activity::begin(format!("mutating {block} {profile}")));
+            self.profile = Some(Activity::start(format!("mutating {block} {profile}")));
         }
         let Some(now) = &self.profile else { return };
         match event {

@@ -57,7 +57,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let infos = blocks::infos();
     let blocks = Blocks(&infos);
-    let sign_off = SignOff::of(&Sources { folders, vectors, bugs }, blocks)?;
+    let sign_off = SignOff::collect(&Sources { folders, vectors, bugs }, blocks)?;
     if let Some(file) = out {
         write_whole(file, sign_off.page(blocks)?.as_bytes(), Sync::Lazy)?;
     }

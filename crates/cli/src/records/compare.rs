@@ -36,7 +36,7 @@ pub struct Arguments {
 /// Compares the runs. Exit code 1 if the newer one has a failure that the older one lacks.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     arguments.out.as_deref().map_or(Ok(()), check_output)?;
-    let compared = Comparison::of([&arguments.old, &arguments.new])?;
+    let compared = Comparison::compare_runs([&arguments.old, &arguments.new])?;
     if let Some(out) = &arguments.out {
         let page = compared.page(folder_of(out))?;
         write_whole(out, page.as_bytes(), Sync::Lazy)?;

@@ -71,7 +71,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let places = place_of_each(arguments, is_below, &names)?;
     let mut done = FinishedRuns::new(names.clone(), arguments.output.format());
     for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
-        let report = one(shards, &place, earlier)?;
+        let report = merge_block(shards, &place, earlier)?;
         done.print(name, &report, arguments.output.detail(), "")?;
     }
     done.end(earlier)
@@ -95,9 +95,13 @@ fn place_of_each(
 }
 
 /// Merges the shards of one block. After an error, the run directory is removed.
-fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<RunReport, Error> {
+fn merge_block(
+    shards: Shards,
+    place: &OutputLocation,
+    earlier: &EarlierRuns,
+) -> Result<RunReport, Error> {
     let header = shards.header.clone();
-    let mut directory = RunDirectory::begin(place, &header)?;
+    let mut directory = RunDirectory::create(place, &header)?;
     let merged = match shards.merge(&mut directory) {
         Ok(merged) => merged,
         Err(error) => {

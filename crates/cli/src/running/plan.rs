@@ -237,15 +237,15 @@ impl RunPlan {
     /// [`Error::Input`] with line and column. [`Error::File`] if it has another format or cannot be
     /// read.
     pub fn read(path: &Path, seed: Option<u64>) -> Result<Self, Error> {
-        Self::of(path, |seeds| seed.map_or(seeds, |seed| vec![seed]))
+        Self::read_plan(path, |seeds| seed.map_or(seeds, |seed| vec![seed]))
     }
 
     /// Reads the runs of a plan, each with its first seed.
     pub fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
-        Ok(Self::of(path, |seeds| seeds.into_iter().take(1).collect())?.runs)
+        Ok(Self::read_plan(path, |seeds| seeds.into_iter().take(1).collect())?.runs)
     }
 
-    fn of(path: &Path, seeds: impl Fn(Vec<u64>) -> Vec<u64>) -> Result<Self, Error> {
+    fn read_plan(path: &Path, seeds: impl Fn(Vec<u64>) -> Vec<u64>) -> Result<Self, Error> {
         let wrong = |code, message| Error::File { code, path: path.to_owned(), message };
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let read: fn(&Path, &str) -> Result<File, Error> = match ending {

@@ -186,7 +186,7 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
         match place.map(|place| found.swap_remove(place).1) {
             Some(ResumableRun::InterruptedRun(folder, left)) => {
                 let one = job.prepare(&interrupted, &mut |event| renderer.show(event))?;
-                let begin = one.again(&folder, *left)?;
+                let begin = one.resume_run(&folder, *left)?;
                 ready.push(Some((one, begin)));
                 ended.push(None);
             }

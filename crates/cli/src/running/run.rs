@@ -153,7 +153,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let earlier = arguments.earlier.files();
     earlier.check()?;
     let mut renderer = Renderer::new(arguments.output.is_quiet());
-    let started = begin(arguments, &jobs, &interrupted, &mut renderer)?;
+    let started = prepare_runs(arguments, &jobs, &interrupted, &mut renderer)?;
     let names = jobs.iter().map(|job| job.name.clone()).collect();
     let mut done = FinishedRuns::new(names, arguments.output.format());
     let began = Instant::now();
@@ -179,7 +179,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// Builds the models of all runs, then creates their run directories.
-fn begin<'a>(
+fn prepare_runs<'a>(
     arguments: &Arguments,
     jobs: &'a [Regression],
     interrupted: &Arc<AtomicBool>,
@@ -205,7 +205,7 @@ fn begin<'a>(
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     let places = place.of_blocks(&names)?;
     let begin = |(ready, place): (PreparedRegression<'a>, OutputLocation)| {
-        let begin = ready.begin(&place, &mut |event| renderer.show(event))?;
+        let begin = ready.create_run(&place, &mut |event| renderer.show(event))?;
         Ok((ready, begin))
     };
     let started = ready.into_iter().zip(places).map(begin).collect::<Result<Vec<_>, Error>>()?;

@@ -65,11 +65,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut renderer = Renderer::new(false);
     let mut last: Option<RunSnapshot> = None;
     for number in 1.. {
-        watcher.begin()?;
+        watcher.start_watching()?;
         let mut read = None;
         match job.prepare(&interrupted, &mut |event| renderer.show(event)) {
             Ok(ready) => {
-                let started = ready.begin(&place, &mut |event| renderer.show(event))?;
+                let started = ready.create_run(&place, &mut |event| renderer.show(event))?;
                 let run = ready
                     .run(started, arguments.options.time, &mut |event| renderer.show(event))?;
                 let report = EarlierRuns::default().publish(run).run;
@@ -184,8 +184,8 @@ impl Watcher {
     }
 
     /// Waits for saves from now on.
-    fn begin(&mut self) -> Result<(), Error> {
-        self.seen = self.look()?;
+    fn start_watching(&mut self) -> Result<(), Error> {
+        self.seen = self.read_files()?;
         Ok(())
     }
 
@@ -197,14 +197,14 @@ impl Watcher {
             self.read = read;
         }
         // The comparison below finds saves before this point. Later ones cause an event.
-        let now = self.look()?;
+        let now = self.read_files()?;
         let seen = std::mem::replace(&mut self.seen, now);
         if OnDisk::now(&self.rtl, &known) != seen {
             return self.settle();
         }
         while !interrupted.load(Ordering::Relaxed) {
             match self.events.recv_timeout(POLL) {
-                Ok(_) if self.look()? != self.seen => return self.settle(),
+                Ok(_) if self.read_files()? != self.seen => return self.settle(),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     let message = "the system stopped reporting changes of files; start `watch` \
@@ -218,10 +218,10 @@ impl Watcher {
 
     /// Waits until nothing was written for a moment, which ends a save.
     fn settle(&mut self) -> Result<(), Error> {
-        let mut before = self.look()?;
+        let mut before = self.read_files()?;
         loop {
             thread::sleep(DEBOUNCE);
-            let now = self.look()?;
+            let now = self.read_files()?;
             if now == before {
                 return Ok(());
             }
@@ -230,7 +230,7 @@ impl Watcher {
     }
 
     /// Reads the state of the files. Watches their folders first, so that no change is missed.
-    fn look(&mut self) -> Result<OnDisk, Error> {
+    fn read_files(&mut self) -> Result<OnDisk, Error> {
         let now = OnDisk::now(&self.rtl, &self.read);
         for folder in now.folders() {
             let watched = self.debouncer.watcher().watch(folder, RecursiveMode::NonRecursive);

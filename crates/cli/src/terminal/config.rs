@@ -428,7 +428,7 @@ mod tests {
     }
 
     /// The nearest file, and those that were ignored.
-    fn found(from: &Path) -> (Option<PathBuf>, Vec<PathBuf>) {
+    fn find_file(from: &Path) -> (Option<PathBuf>, Vec<PathBuf>) {
         let mut ignored = Vec::new();
         let path = nearest(from, &mut |path, _| ignored.push(path.to_owned()));
         (path, ignored)
@@ -448,9 +448,9 @@ mod tests {
             set(path, 0o644);
         }
         set(&below, 0o755);
-        assert_eq!(found(&below), (Some(inner.clone()), Vec::new()));
+        assert_eq!(find_file(&below), (Some(inner.clone()), Vec::new()));
         set(&inner, 0o664);
-        assert_eq!(found(&below), (Some(outer), vec![inner]));
+        assert_eq!(find_file(&below), (Some(outer), vec![inner]));
     }
 
     #[test]
@@ -461,9 +461,9 @@ mod tests {
         let outer = folder.path().join(FILE);
         fs::write(&outer, "").unwrap();
         fs::set_permissions(&outer, Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(found(&below).0, Some(outer));
+        assert_eq!(find_file(&below).0, Some(outer));
         // The `.git` of a linked work tree is a file.
         fs::write(folder.path().join("repository/.git"), "gitdir: x").unwrap();
-        assert_eq!(found(&below).0, None);
+        assert_eq!(find_file(&below).0, None);
     }
 }

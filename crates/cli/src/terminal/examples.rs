@@ -121,6 +121,6 @@ pub fn add(cli: Command, program: &str) -> Command {
 
 /// All example command lines, each with the path of its command.
 #[cfg(test)]
-pub fn all() -> impl Iterator<Item = (&'static str, String)> {
+pub fn all_examples() -> impl Iterator<Item = (&'static str, String)> {
     EXAMPLES.iter().map(|(path, arguments, _)| (*path, format!("{path} {arguments}")))
 }

@@ -394,7 +394,7 @@ fn check_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
 
 impl Target {
     /// These blocks and profiles, with the built-in RTL.
-    pub fn of(block: &[String], choice: &Choice) -> Self {
+    pub fn built_in(block: &[String], choice: &Choice) -> Self {
         let (block, choice) = (block.to_vec(), choice.clone());
         Self { block, choice, rtl: UserRtlOptions::default() }
     }
@@ -406,7 +406,7 @@ impl Target {
     /// [`Error::Usage`] if no block has a given name, or if none is named and there are several.
     pub fn blocks(&self) -> Result<Vec<&'static BlockHandle>, Error> {
         let named = blocks_of(&self.block)?;
-        match (named.is_empty(), blocks::all()) {
+        match (named.is_empty(), blocks::all_blocks()) {
             (false, _) => Ok(named),
             (true, [only]) => Ok(vec![*only]),
             (true, all) => Err(unnamed(all)),
@@ -415,7 +415,7 @@ impl Target {
 
     /// The selection as given, for the name of a run directory.
     pub fn name(&self, blocks: &[&BlockHandle]) -> String {
-        if blocks.len() > 1 && blocks.len() == blocks::all().len() {
+        if blocks.len() > 1 && blocks.len() == blocks::all_blocks().len() {
             return ALL.to_owned();
         }
         blocks.iter().map(|block| block.info().name).collect::<Vec<_>>().join("+")
@@ -507,7 +507,7 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static BlockHandle>, Error> {
     let mut blocks: Vec<&'static BlockHandle> = Vec::new();
     for name in names {
         match name.as_str() {
-            ALL => blocks.extend(blocks::all()),
+            ALL => blocks.extend(blocks::all_blocks()),
             name => blocks.push(blocks::find(name).ok_or_else(|| unknown_block(name, &[ALL]))?),
         }
     }
@@ -552,7 +552,7 @@ pub fn find_block(name: &str) -> Result<&'static BlockHandle, Error> {
 
 /// The error for a name that is neither a block nor one of the `other` words.
 fn unknown_block(name: &str, other: &[&str]) -> Error {
-    let blocks = blocks::all().iter().map(|block| block.info().name);
+    let blocks = blocks::all_blocks().iter().map(|block| block.info().name);
     let known: Vec<&str> = blocks.chain(other.iter().copied()).collect();
     let hint = text::suggestion(name, known.iter().copied());
     let message = format!("unknown block `{name}`; expected {}{hint}", known.join(", "));

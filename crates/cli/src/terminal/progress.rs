@@ -56,7 +56,7 @@ pub struct Display {
 
 impl Display {
     /// Begins to show progress.
-    pub fn begin() -> Self {
+    pub fn start() -> Self {
         let (end, ended) = channel::<()>();
         let is_terminal = io::stderr().is_terminal();
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(move || {
@@ -163,7 +163,7 @@ fn phrase(one: &Snapshot, has_bar: bool) -> String {
         phrase += &format!(", {}", text::line(note));
     }
     phrase += &format!(", {}", seconds(one.worked()));
-    if let Some(left) = one.left() {
+    if let Some(left) = one.remaining_time() {
         phrase += &format!(", about {} left", seconds(left));
     }
     phrase

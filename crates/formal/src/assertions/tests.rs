@@ -35,7 +35,7 @@ bind top top_sva #(.D(D)) top_sva_i (.*, .i_q(i.q));
 
 fn read(text: &str) -> Result<Assertions, Error> {
     let mut examined = verilog(RTL);
-    examined.assertions = Some(AssertionFile::of("top", text));
+    examined.assertions = Some(AssertionFile::from_text("top", text));
     let session = YosysSession::new(&examined).unwrap();
     let parameters = [("D".to_owned(), "3".to_owned()), ("OTHER".to_owned(), "1".to_owned())];
     Assertions::with(&session, &["clk", "rst", "d", "x"], &parameters).map(Option::unwrap)

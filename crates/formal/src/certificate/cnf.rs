@@ -38,11 +38,11 @@ impl Frame {
 
     /// The literal of a literal of the network.
     pub(super) fn literal(&self, literal: u32) -> i32 {
-        of(&self.nodes, literal)
+        map_literal(&self.nodes, literal)
     }
 }
 
-fn of(nodes: &[i32], literal: u32) -> i32 {
+fn map_literal(nodes: &[i32], literal: u32) -> i32 {
     let node = nodes[(literal / 2) as usize];
     if literal & 1 == 1 { -node } else { node }
 }
@@ -88,7 +88,7 @@ impl Cnf {
     }
 
     /// The conjunction of these.
-    pub(super) fn all(&mut self, literals: &[i32]) -> i32 {
+    pub(super) fn add_and(&mut self, literals: &[i32]) -> i32 {
         let all = self.variable();
         for literal in literals {
             self.clause(&[-all, *literal]);
@@ -137,11 +137,11 @@ impl Cnf {
         nodes.extend(self.variables(network.inputs));
         nodes.extend_from_slice(state);
         for [left, right] in &network.gates {
-            let gate = self.and(of(&nodes, *left), of(&nodes, *right));
+            let gate = self.and(map_literal(&nodes, *left), map_literal(&nodes, *right));
             nodes.push(gate);
         }
-        let next = network.latches.iter().map(|next| of(&nodes, *next)).collect();
-        let bad = of(&nodes, network.bad);
+        let next = network.latches.iter().map(|next| map_literal(&nodes, *next)).collect();
+        let bad = map_literal(&nodes, network.bad);
         Frame { nodes, next, bad }
     }
 }

@@ -118,7 +118,7 @@ impl Invariant {
     /// Whether a state is outside of the invariant.
     pub(crate) fn outside(&self, cnf: &mut Cnf, state: &[i32]) -> i32 {
         let cubes: Vec<i32> =
-            self.cubes.iter().map(|cube| cnf.all(&cube.literals(state))).collect();
+            self.cubes.iter().map(|cube| cnf.add_and(&cube.literals(state))).collect();
         cnf.any(&cubes)
     }
 }

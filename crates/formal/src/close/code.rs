@@ -14,7 +14,7 @@ pub struct Code {
 }
 
 impl Code {
-    fn of<'t>(file: &str, line_of: &LineOf<'t>) -> Self {
+    fn read_file<'t>(file: &str, line_of: &LineOf<'t>) -> Self {
         let lines = (1..).map_while(|number| line_of(file, number));
         let text: Vec<&str> = lines.collect();
         let text = text.join("\n");
@@ -191,17 +191,17 @@ impl Codes {
     /// The code of these files.
     pub fn new<'a, 't>(files: impl Iterator<Item = &'a str>, line_of: &LineOf<'t>) -> Self {
         let files: BTreeSet<&str> = files.collect();
-        let code = |file: &str| (file.to_owned(), Code::of(file, line_of));
+        let code = |file: &str| (file.to_owned(), Code::read_file(file, line_of));
         Self { files: files.into_iter().map(code).collect() }
     }
 
     /// The code of a file.
-    pub fn of(&self, file: &str) -> Option<&Code> {
+    pub fn code_of_file(&self, file: &str) -> Option<&Code> {
         self.files.get(file)
     }
 
     /// A line of a file.
     pub fn line(&self, file: &str, line: u32) -> Option<&str> {
-        self.of(file)?.line(line)
+        self.code_of_file(file)?.line(line)
     }
 }

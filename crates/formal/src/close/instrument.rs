@@ -43,7 +43,7 @@ pub struct Range<'a> {
 
 impl<'a> Range<'a> {
     /// Parses `"file:1.2-3.4"` or `"file:1.2"`.
-    fn of(source: &'a str) -> Option<Self> {
+    fn parse_range(source: &'a str) -> Option<Self> {
         // Several sources are separated by `|`.
         let source = source.trim_matches('"').split('|').next()?;
         let (file, range) = source.rsplit_once(':')?;
@@ -55,7 +55,7 @@ impl<'a> Range<'a> {
         Some(Self { file, from: place(from)?, to: place(to)? })
     }
 
-    fn begin(&self) -> Place<'a> {
+    fn start_place(&self) -> Place<'a> {
         (self.file, self.from.0, self.from.1)
     }
 
@@ -110,13 +110,13 @@ pub fn instrument<'t>(
     let mut lines = netlist.lines();
     let (mut source, mut path) = (None, None);
     while let Some(line) = lines.next() {
-        match Line::of(line) {
+        match Line::parse_line(line) {
             Line::Attribute { name: "\\src", value } => source = Some(value),
             Line::Attribute { name: "\\hdlname", value } => path = Some(value),
             Line::Attribute { .. } => {}
             Line::Wire(wire) => {
                 let path = path.take().filter(|_| reader == Reader::FrontEnd);
-                if let Some(range) = source.take().and_then(Range::of) {
+                if let Some(range) = source.take().and_then(Range::parse_range) {
                     writer.toggles(range, line, wire, path.map(|path| (path, &codes)));
                 }
             }
@@ -127,7 +127,7 @@ pub fn instrument<'t>(
                 for line in lines.by_ref() {
                     text += line;
                     text += "\n";
-                    if Line::of(line) == Line::End {
+                    if Line::parse_line(line) == Line::End {
                         break;
                     }
                 }
@@ -136,7 +136,7 @@ pub fn instrument<'t>(
             // The end of a module.
             Line::End => writer.finish(&mut text),
             _ if line.trim_start().starts_with("process ") => {
-                let range = source.take().and_then(Range::of);
+                let range = source.take().and_then(Range::parse_range);
                 let mut inside = vec![line];
                 let mut depth = 1;
                 for line in lines.by_ref() {
@@ -177,7 +177,7 @@ pub fn instrument<'t>(
             && places.without[*number].is_none()
             && !writer.is_unlike[*number]
             && points[*number].kind != Kind::Toggle
-            && dropped.iter().any(|dropped| dropped.has(*number, &points[*number]))
+            && dropped.iter().any(|dropped| dropped.contains(*number, &points[*number]))
     };
     let never: BTreeSet<usize> = (0..points.len()).filter(is_never).collect();
     let without = (0..points.len()).map(|point| match places.without[point] {
@@ -202,11 +202,11 @@ struct Dropped<'a> {
 }
 
 impl Dropped<'_> {
-    fn has(&self, number: usize, point: &Point) -> bool {
+    fn contains(&self, number: usize, point: &Point) -> bool {
         // The place of an `else` is that of its `if`, and 1.
         let column = point.column - u32::from(point.what == "else" && point.column > 0);
         let place = (point.file.as_str(), point.line, column);
-        match place == self.range.begin() {
+        match place == self.range.start_place() {
             true => self.points.contains(&number),
             false => {
                 let (from, to) = self.text;
@@ -225,9 +225,9 @@ fn switches<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) 
         match word {
             "end" | "case" | "sync" => break,
             "attribute" => {
-                if let Line::Attribute { name: "\\src", value } = Line::of(line) {
+                if let Line::Attribute { name: "\\src", value } = Line::parse_line(line) {
                     // The attributes of the case that follows are behind the last decision.
-                    range = Range::of(value);
+                    range = Range::parse_range(value);
                 }
                 lines.next();
             }
@@ -280,7 +280,7 @@ impl<'a> Places<'a> {
             let Point { file, line, column, kind, what, .. } = point;
             let is_code = *kind != Kind::Toggle;
             let in_function = functions.entry(file).or_insert_with(|| {
-                codes.of(file).map(Code::lines_of_functions).unwrap_or_default()
+                codes.code_of_file(file).map(Code::lines_of_functions).unwrap_or_default()
             });
             if is_code && in_function.contains(line) {
                 places.without[number] = Some("it is in a function or task");
@@ -318,10 +318,10 @@ impl<'a> Places<'a> {
         let mut ranges: BTreeSet<Range<'a>> = BTreeSet::new();
         let mut source = None;
         for line in netlist.lines() {
-            match Line::of(line) {
-                Line::Attribute { name: "\\src", value } => source = Range::of(value),
+            match Line::parse_line(line) {
+                Line::Attribute { name: "\\src", value } => source = Range::parse_range(value),
                 _ if line.trim_start().starts_with("switch ") => {
-                    let is_case = |range: &Range<'a>| !self.ifs.contains_key(&range.begin());
+                    let is_case = |range: &Range<'a>| !self.ifs.contains_key(&range.start_place());
                     ranges.extend(source.take().filter(is_case));
                 }
                 _ => source = None,
@@ -438,9 +438,9 @@ impl<'p, 'n> Writer<'p, 'n> {
     {
         let of = |(range, constant): (&Range<'n>, &Option<u64>)| {
             let is_taken = (*constant)? != 0;
-            let other = codes.of(range.file)?.other_side(range)?;
+            let other = codes.code_of_file(range.file)?.other_side(range)?;
             let places: &'p Places<'p> = self.places;
-            let sides = places.ifs.get(&range.begin())?;
+            let sides = places.ifs.get(&range.start_place())?;
             let other = other.unwrap_or(range.to);
             let text = if is_taken { (other, range.to) } else { (range.from, other) };
             Some(Dropped { range: *range, text, points: &sides[usize::from(is_taken)] })
@@ -535,7 +535,7 @@ impl<'p, 'n> Writer<'p, 'n> {
 
     fn switch(&mut self, switch: &Switch<'n>, depth: usize, text: &mut String) {
         let Switch { range, signal, cases } = switch;
-        let of_if = range.and_then(|range| self.places.ifs.get(&range.begin()));
+        let of_if = range.and_then(|range| self.places.ifs.get(&range.start_place()));
         let items = range.and_then(|range| self.places.cases.get(&range));
         let constant = number(signal);
         if let (Some(range), Some(_)) = (range, of_if) {

@@ -59,7 +59,7 @@ fn asserted(body: &str, points: &[(Kind, &str, &str)], fails: [&str; 2]) -> Clos
         assumes: true,
     };
     let observer = Observer { monitor, offers, commands: String::new() };
-    Closure::of(session, points, observer, "clk", reset).unwrap()
+    Closure::from_session(session, points, observer, "clk", reset).unwrap()
 }
 
 /// The answer about points, for any traffic unless another one is given, with shared memories.
@@ -69,7 +69,7 @@ fn answer(
     (traffic, purpose): (Traffic, Purpose),
     attempt: Attempt,
 ) -> Answer {
-    closure.ask(points, Contents::Shared, traffic, purpose, attempt).unwrap()
+    closure.query_points(points, Contents::Shared, traffic, purpose, attempt).unwrap()
 }
 
 /// Whether none of the points is reached, by a proof with a certificate.
@@ -244,7 +244,7 @@ end";
             for traffic in [Traffic::Any, Traffic::Legal] {
                 for (point, is_reached) in [(0, true), (1, false)] {
                     let found = closure
-                        .ask(&[point], contents, traffic, purpose, QUICK_DIFFERENCE)
+                        .query_points(&[point], contents, traffic, purpose, QUICK_DIFFERENCE)
                         .unwrap();
                     if found.because() == Some("there are no assertions") {
                         assert_eq!(purpose, Purpose::AloneAssertions(place));
@@ -364,7 +364,7 @@ fn a_register_that_holds_an_unknown_value_does_not_toggle() {
         (Kind::Toggle, "v", "input v"),
     ];
     let closure = closure(body, &points);
-    let held = closure.held(&[0, 1, 2]);
+    let held = closure.find_held_registers(&[0, 1, 2]);
     assert_eq!(held, [0]);
     assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true), "it may be 1");
     assert!(is_proved(&closure, &held, Purpose::Held, INDUCTION));

@@ -15,7 +15,7 @@ pub(super) struct CutMemories {
 }
 
 impl CutMemories {
-    pub(super) fn of(netlist: &str) -> Self {
+    pub(super) fn from_netlist(netlist: &str) -> Self {
         let empty = |Memory { name, width, size, offset }: Memory<'_>| {
             let memory = CutMemory {
                 width: width as usize,

@@ -23,18 +23,18 @@ fn sides(bodies: [&str; 2]) -> Sides {
         session
     };
     let offers = vec!["v is withdrawn".to_owned()];
-    Sides::of(bodies.map(session), offers, "clk", Some(("rst", true))).unwrap()
+    Sides::from_sessions(bodies.map(session), offers, "clk", Some(("rst", true))).unwrap()
 }
 
 /// Whether the outputs are proved equal, with a certificate, or differ; `None` for neither.
 fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool> {
     let question = &sides.questions(contents, traffic, Aim::Proof).unwrap()[0];
-    match sides.ask(question, EQUIVALENCE).unwrap().certificate() {
+    match sides.run_attempt(question, EQUIVALENCE).unwrap().certificate() {
         Some(certificate) => {
             assert!(certificate.is_there(), "{certificate}");
             Some(true)
         }
-        None => match sides.ask(question, QUICK_DIFFERENCE).unwrap() {
+        None => match sides.run_attempt(question, QUICK_DIFFERENCE).unwrap() {
             Answer::Reached { .. } => Some(false),
             _ => None,
         },
@@ -43,7 +43,7 @@ fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool>
 
 /// Whether a proof of the question has a certificate.
 fn is_certified(sides: &Sides, question: &Question, attempt: Attempt) -> bool {
-    let certificate = sides.ask(question, attempt).unwrap().certificate();
+    let certificate = sides.run_attempt(question, attempt).unwrap().certificate();
     certificate.is_some_and(|certificate| certificate.is_there())
 }
 
@@ -349,7 +349,7 @@ fn outputs_that_always_differ_are_not_proved_equal_by_any_question() {
             for traffic in [Traffic::Any, Traffic::Legal] {
                 for aim in [Aim::Proof, Aim::Near { hops: 1 }, Aim::Alone, Aim::Search] {
                     for question in sides.questions(contents, traffic, aim).unwrap() {
-                        let found = sides.ask(&question, QUICK_DIFFERENCE).unwrap();
+                        let found = sides.run_attempt(&question, QUICK_DIFFERENCE).unwrap();
                         let expected = match is_same {
                             true => !matches!(found, Answer::Reached { .. }),
                             false => matches!(found, Answer::Reached { .. }),

@@ -96,7 +96,7 @@ impl<'a> Query<'a> {
     pub(super) fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
         for attempt in attempts {
             let Answer::Open { cycles: before, by: known, .. } = &self.answer else { break };
-            let mut answer = self.question.ask(&self.builder.prover.session, *attempt)?;
+            let mut answer = self.question.run_attempt(&self.builder.prover.session, *attempt)?;
             if let Answer::Open { cycles, by, .. } = &mut answer
                 && *cycles <= *before
             {
@@ -120,7 +120,7 @@ impl<'a> Query<'a> {
 }
 
 /// The property's output for this traffic.
-const fn of(traffic: Traffic) -> &'static str {
+const fn bad_signal(traffic: Traffic) -> &'static str {
     match traffic {
         Traffic::Any => "bad",
         Traffic::Legal => "legal",
@@ -128,7 +128,7 @@ const fn of(traffic: Traffic) -> &'static str {
 }
 
 /// The same, masked once an invariant has failed.
-const fn given(traffic: Traffic) -> &'static str {
+const fn masked_bad_signal(traffic: Traffic) -> &'static str {
     match traffic {
         Traffic::Any => "known",
         Traffic::Legal => "given",
@@ -173,7 +173,7 @@ impl QueryBuilder<'_> {
 
     /// Whether the property fails for this traffic, as [`Self::question`].
     pub(super) fn question_under(&self, traffic: Traffic) -> Result<Option<Question>, Error> {
-        self.question(of(traffic))
+        self.question(bad_signal(traffic))
     }
 
     /// Whether the output can be 1; `None` if the property reads more of the memories than one
@@ -184,7 +184,7 @@ impl QueryBuilder<'_> {
         let reads = self.memories.reads();
         let query = match &self.prover.x_freedom {
             Some(x_freedom) => {
-                let illegal = (of == self::of(Traffic::Legal)).then_some(OFFER);
+                let illegal = (of == self::bad_signal(Traffic::Legal)).then_some(OFFER);
                 let alone = [self.property];
                 let group = if self.group.is_empty() { &alone } else { self.group };
                 let unknowns = x_freedom.unknowns(group);
@@ -210,10 +210,11 @@ impl QueryBuilder<'_> {
             return Ok(None);
         }
         let known = self.prover.invariants()?.filter(|known| known.traffic <= traffic);
-        let (Some(known), Some(question)) = (known, self.question(given(traffic))?) else {
+        let (Some(known), Some(question)) = (known, self.question(masked_bad_signal(traffic))?)
+        else {
             return Ok(None);
         };
-        let mut answer = question.ask(&self.prover.session, INDUCTION)?;
+        let mut answer = question.run_attempt(&self.prover.session, INDUCTION)?;
         if let Answer::Never { certificate, .. } = &mut answer
             && certificate.is_there()
             && !known.are_certified

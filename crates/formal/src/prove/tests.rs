@@ -41,7 +41,7 @@ const COUNTER: Subject<'static> =
 
 impl Subject<'_> {
     /// Proves that none of these expressions over the ports is ever 1.
-    fn found(&self, bad: &[&str]) -> Vec<PropertyAnswer> {
+    fn prove_never(&self, bad: &[&str]) -> Vec<PropertyAnswer> {
         let bad: Vec<(Kind, &str)> = bad.iter().map(|bad| (Kind::Held, *bad)).collect();
         let prover = self.prover(&bad);
         (0..bad.len()).map(|place| prover.decide(place).unwrap()).collect()
@@ -90,7 +90,7 @@ impl Subject<'_> {
         let monitor = Monitor { text, state: None, signals, properties, assumes };
         let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
         let kind = (false, UndefinedBits::Zero);
-        Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap()
+        Prover::from_session(session, kind, monitor, "clk", Some(("rst", true))).unwrap()
     }
 }
 
@@ -106,7 +106,7 @@ fn certified(found: &PropertyAnswer) -> Option<(Traffic, Memories)> {
 
 #[test]
 fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
-    let all = COUNTER.found(&["count > 9", "count == 9", "1'b0", "free"]);
+    let all = COUNTER.prove_never(&["count > 9", "count == 9", "1'b0", "free"]);
     assert!(is_proved(&all[0], Traffic::Any), "{:?}", all[0]);
     let Answer::Reached { trace: cycles, .. } = &all[1].answer else { panic!("{:?}", all[1]) };
     assert!(cycles.len() >= 9, "nine edges lead to it: {cycles:?}");
@@ -118,7 +118,7 @@ fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
 
 #[test]
 fn a_memory_counts_where_any_data_would_break_a_property() {
-    let all = COUNTER.found(&["kept > 1", "kept == 1"]);
+    let all = COUNTER.prove_never(&["kept > 1", "kept == 1"]);
     assert_eq!(certified(&all[0]), Some((Traffic::Any, Memories::Word)));
     assert!(all[1].is_broken() && all[1].memories == Memories::Whole, "{:?}", all[1]);
 }
@@ -139,7 +139,7 @@ endmodule";
 
 #[test]
 fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
-    let all = Subject { rtl: LARGE, ..COUNTER }.found(&["count != 0", "free"]);
+    let all = Subject { rtl: LARGE, ..COUNTER }.prove_never(&["count != 0", "free"]);
     assert!(all[0].is_broken() && all[0].memories == Memories::Word, "{:?}", all[0]);
     assert_eq!(certified(&all[1]), Some((Traffic::Any, Memories::Kept)));
 }
@@ -166,7 +166,7 @@ endmodule";
 #[test]
 fn a_word_of_a_memory_is_what_was_written_to_it() {
     let bad = ["count > 5", "count == 5", "kept > 5", "free"];
-    let all = Subject { rtl: WORDS, ..COUNTER }.found(&bad);
+    let all = Subject { rtl: WORDS, ..COUNTER }.prove_never(&bad);
     let word = Some((Traffic::Any, Memories::Word));
     assert_eq!(certified(&all[0]), word);
     assert!(all[1].is_broken(), "{:?}", all[1]);
@@ -181,13 +181,13 @@ fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
     let beside = "beside & 3'd5";
     assert!(WORDS.contains(beside));
     let rtl = WORDS.replace(beside, "beside | 3'd6");
-    let all = Subject { rtl: &rtl, ..COUNTER }.found(&["count > 5"]);
+    let all = Subject { rtl: &rtl, ..COUNTER }.prove_never(&["count > 5"]);
     assert!(all[0].is_broken(), "{:?}", all[0]);
 }
 
 #[test]
 fn an_assumption_is_listed_where_it_is_needed() {
-    let all = Subject { assumption: "~go", ..COUNTER }.found(&["count > 9", "go"]);
+    let all = Subject { assumption: "~go", ..COUNTER }.prove_never(&["count > 9", "go"]);
     assert!(is_proved(&all[0], Traffic::Any), "{:?}", all[0]);
     assert!(is_proved(&all[1], Traffic::Legal), "{:?}", all[1]);
 }
@@ -235,7 +235,7 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
             let builder = QueryBuilder { property, memories, aig, ..builder_of(&prover) };
             for of in ["bad", "legal", "known", "given"] {
                 let question = builder.question(of).unwrap().unwrap();
-                let found = question.ask(&prover.session, FIRST_CYCLES).unwrap();
+                let found = question.run_attempt(&prover.session, FIRST_CYCLES).unwrap();
                 let is_reached = matches!(found, Answer::Reached { .. });
                 assert_eq!(is_reached, is_false, "{property} {memories:?} {of}: {found:?}");
             }
@@ -260,7 +260,7 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
     for (of, expected) in [("legal", false), ("given", true), ("known", true)] {
         let question = builder().question(of).unwrap().unwrap();
-        let answer = question.ask(&prover.session, INDUCTION).unwrap();
+        let answer = question.run_attempt(&prover.session, INDUCTION).unwrap();
         assert_eq!(answer.is_never(), expected, "{of}: {answer:?}");
     }
     // The invariant needs no assumption, so the property needs none.
@@ -289,12 +289,12 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
 
 #[test]
 fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
-    let all =
-        Subject { registers: &[("counter", 4)], ..COUNTER }.found(&["counter > 9", "counter == 9"]);
+    let all = Subject { registers: &[("counter", 4)], ..COUNTER }
+        .prove_never(&["counter > 9", "counter == 9"]);
     assert!(is_proved(&all[0], Traffic::Any), "{:?}", all[0]);
     assert!(all[1].is_broken(), "{:?}", all[1]);
     for register in [("nothing", 4), ("counter", 5)] {
-        let all = Subject { registers: &[register], ..COUNTER }.found(&["1'b0"]);
+        let all = Subject { registers: &[register], ..COUNTER }.prove_never(&["1'b0"]);
         let because = all[0].answer.because().unwrap();
         assert!(
             because.contains(&format!("no `{}` of {} bits", register.0, register.1)),
@@ -314,7 +314,7 @@ fn progresses(progress: Progress) -> Vec<(Kind, PropertyAnswer)> {
     crate::monitor::progress::progress(&properties, "clk", &mut bad, &mut text);
     let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
     let bad: Vec<&str> = bad.iter().map(String::as_str).collect();
-    let found = Subject { more: &text, ..COUNTER }.found(&bad);
+    let found = Subject { more: &text, ..COUNTER }.prove_never(&bad);
     properties.into_iter().map(|property| property.kind).zip(found).collect()
 }
 
@@ -433,7 +433,7 @@ fn x_provable(body: &str, outputs: Vec<Governed>) -> Result<Prover, Undecidable>
     let properties = x_freedom.properties();
     let monitor = Monitor { text, state: None, signals: Vec::new(), properties, assumes: true };
     let kind = (false, UndefinedBits::Free);
-    let prover = Prover::of(session, kind, monitor, "clk", Some(("rst", true)))?;
+    let prover = Prover::from_session(session, kind, monitor, "clk", Some(("rst", true)))?;
     Ok(Prover { x_freedom: Some(x_freedom), ..prover })
 }
 
@@ -537,7 +537,7 @@ fn what_was_written_to_a_memory_is_guessed_and_proved() {
         let mut prover = x_prover(&body, vec![("y", None)]);
         prover.candidates = prover.invariant_candidates().unwrap();
         assert!(!prover.candidates.is_empty(), "{body}");
-        let found = prover.alone(&[0]).unwrap();
+        let found = prover.prove_x_freedom(&[0]).unwrap();
         let proved = found.as_ref().and_then(certified);
         let expected = is_free.then_some((Traffic::Any, Memories::Word));
         assert_eq!(proved, expected, "{body}: {found:?}");
@@ -562,7 +562,7 @@ fn a_candidate_that_is_wrong_proves_nothing() {
     let interface = Interface { reset: prover.reset, ..Interface::OURS };
     assert!(!aig.candidates(&interface, &prover.circuit.words, HELP).is_empty());
     assert_eq!(prover.invariant_candidates().unwrap(), []);
-    assert!(prover.alone(&[0]).unwrap().is_none());
+    assert!(prover.prove_x_freedom(&[0]).unwrap().is_none());
     assert!(prover.decide(0).unwrap().is_broken());
 }
 
@@ -667,7 +667,7 @@ fn an_output_that_is_always_unknown_is_refuted_under_all_assumptions() {
                 let Some(question) = builder.question(of).unwrap() else {
                     panic!("{memories:?} {of}");
                 };
-                let found = question.ask(&prover.session, FIRST_CYCLES).unwrap();
+                let found = question.run_attempt(&prover.session, FIRST_CYCLES).unwrap();
                 let is_reached = matches!(found, Answer::Reached { .. });
                 // What may be unknown in a word is no register that the reset sets.
                 assert_eq!(is_reached, is_false, "{property} {memories:?} {of} {is_alone}");

@@ -35,7 +35,7 @@ fn waived() -> AnswerStatus {
     AnswerStatus::Waived { reason: "never".to_owned() }
 }
 
-fn found() -> FoundInputs {
+fn sample_inputs() -> FoundInputs {
     FoundInputs {
         found_by: "case c".to_owned(),
         verdict: "match".to_owned(),
@@ -45,11 +45,11 @@ fn found() -> FoundInputs {
 }
 
 fn reached() -> AnswerStatus {
-    AnswerStatus::Reached(found())
+    AnswerStatus::Reached(sample_inputs())
 }
 
 fn failing() -> AnswerStatus {
-    AnswerStatus::Failing(found())
+    AnswerStatus::Failing(sample_inputs())
 }
 
 fn point(line: u32) -> Point {
@@ -112,7 +112,7 @@ fn a_verdict_is_that_of_the_worst_answer() {
         (Prove, vec![believed(), bounded()], "FAIL", [1, 1]),
         (Prove, vec![believed(), open()], "FAIL", [1, 1]),
         (Prove, vec![proved(), disputed()], "FAIL", [1, 1]),
-        (Prove, vec![AnswerStatus::Unconfirmed(found())], "FAIL", [1, 1]),
+        (Prove, vec![AnswerStatus::Unconfirmed(sample_inputs())], "FAIL", [1, 1]),
         (Prove, vec![proved(), interrupted()], "INTERRUPTED", [1, 1]),
         (Close, vec![], "closed", [0, 0]),
         (Close, vec![reached(), waived(), proved()], "closed", [0, 0]),
@@ -168,7 +168,7 @@ fn an_answer_is_certain_only_with_a_certificate() {
     let text = serde_json::to_string(&believed()).unwrap().replace("believed", "proved");
     let read: AnswerStatus = serde_json::from_str(&text).unwrap();
     assert_eq!((read.word(), read.outcome(Some(1))), ("believed", Outcome::Believed));
-    let counts = Counts::of([&record(Close, &[read])]);
+    let counts = Counts::count_records([&record(Close, &[read])]);
     assert_eq!(counts, Counts { believed: 1, ..Counts::default() });
 }
 
@@ -179,7 +179,7 @@ fn answers_are_counted() {
     all.profiles.push(ProfileAnswers { because, ..ProfileAnswers::default() });
     assert_eq!((all.verdict(), all.outcome()), ("FAIL", Outcome::Failing));
     let expected = "1 proved, 1 believed, 0 known hangs, 1 bounded, 3 failed";
-    assert_eq!(Counts::of([&all]).to_string(), expected);
+    assert_eq!(Counts::count_records([&all]).to_string(), expected);
 
     let mut closed = record(Close, &[reached(), waived(), proved()]);
     let [_, (kind, counts), _, (_, bins)] = closed.profiles[0].table();

@@ -126,7 +126,7 @@ impl AnswerStatus {
             Certificate::Nothing { because } => Some(format!("not certified: {because}")),
             certificate => Some(format!("certified by {certificate}")),
         }));
-        if let Some(FoundInputs { vector, difference, .. }) = self.found() {
+        if let Some(FoundInputs { vector, difference, .. }) = self.found_inputs() {
             lines.push(format!("vector: {vector}"));
             let waves = difference.iter().flat_map(|difference| &difference.waves);
             lines.extend(waves.map(|file| format!("waves: {file}")));
@@ -150,7 +150,7 @@ impl AnswerRecord {
             (ProverCommand::Prove, _) => {
                 let count = self.rows().count();
                 let properties = if count == 1 { "property" } else { "properties" };
-                let counts = Counts::of([self]);
+                let counts = Counts::count_records([self]);
                 format!("{count} {properties}{selected}: {counts}; {}", rtl_of(rtl))
             }
             (_, Some(old)) => {

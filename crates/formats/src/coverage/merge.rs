@@ -8,7 +8,7 @@ use super::{ContributingCase, Database, Indices, ScenarioCoverage};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Indices {
-    pub(super) const fn one(index: u64) -> Self {
+    pub(super) const fn from_index(index: u64) -> Self {
         Self { first: index, step: 1, count: 1 }
     }
 
@@ -16,7 +16,7 @@ impl Indices {
         self.first + (self.count - 1) * self.step
     }
 
-    pub(super) fn has(self, index: u64) -> bool {
+    pub(super) fn contains_index(self, index: u64) -> bool {
         (self.first..=self.last()).contains(&index)
             && (index - self.first).is_multiple_of(self.step)
     }
@@ -34,8 +34,8 @@ impl Indices {
 
     /// Whether these indices include all of `other`.
     fn contains(self, other: Self) -> bool {
-        self.has(other.first)
-            && self.has(other.last())
+        self.contains_index(other.first)
+            && self.contains_index(other.last())
             && (other.count == 1 || other.step.is_multiple_of(self.step))
     }
 
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn common_indices_are_found_without_trying_all() {
         let has_common = |one: Indices, other: Indices| {
-            (0..one.count).any(|place| other.has(one.first + place * one.step))
+            (0..one.count).any(|place| other.contains_index(one.first + place * one.step))
         };
         let all = (0..9).flat_map(|first| {
             (1..7).flat_map(move |step| (1..5).map(move |count| Indices { first, step, count }))

@@ -114,7 +114,7 @@ impl Recorder {
     /// Records a case that hit a new bin.
     fn note(&mut self, case: &Case, outcome: &Outcome) {
         let known = &mut self.hit[case.profile];
-        let bins = || outcome.hits.hit().map(|(bin, _)| bin).filter(|bin| *bin < known.len());
+        let bins = || outcome.hits.hit_bins().map(|(bin, _)| bin).filter(|bin| *bin < known.len());
         let new = bins().filter(|bin| !known[*bin]).count() as u32;
         if new == 0 {
             return;
@@ -149,7 +149,7 @@ impl Recorder {
     }
 
     /// Whether each bin of a profile was hit.
-    pub fn hit(&self, profile: usize) -> &[bool] {
+    pub fn hit_bins(&self, profile: usize) -> &[bool] {
         &self.hit[profile]
     }
 
@@ -177,13 +177,13 @@ impl Recorder {
 impl Open {
     fn new(index: u64, bins: usize, points: Option<usize>) -> Self {
         let reached = points.map(|points| vec![0; points]);
-        Self { cases: Indices::one(index), cycles: 0, hits: vec![0; bins], reached }
+        Self { cases: Indices::from_index(index), cycles: 0, hits: vec![0; bins], reached }
     }
 
     /// Adds the outcome of a case.
     fn count(&mut self, outcome: &Outcome) {
         self.cycles = self.cycles.saturating_add(outcome.cycles);
-        for (bin, hits) in outcome.hits.hit() {
+        for (bin, hits) in outcome.hits.hit_bins() {
             if let Some(sum) = self.hits.get_mut(bin) {
                 *sum = sum.saturating_add(hits);
             }

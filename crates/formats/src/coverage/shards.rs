@@ -42,7 +42,7 @@ impl CoverageMerge {
     }
 
     /// First pass: records which cases a shard has.
-    pub fn look(&mut self, database: &Database) {
+    pub fn add_cases(&mut self, database: &Database) {
         for part in &database.parts {
             let (first, last) = (part.cases.first, part.cases.last());
             let none = || Cases {

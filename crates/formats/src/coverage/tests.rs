@@ -51,7 +51,7 @@ fn case(place: u64) -> Case {
 fn outcome(cycles: u64, hit: &[usize]) -> Outcome {
     let mut hits = [0; 8];
     hit.iter().for_each(|bin| hits[*bin] += 1);
-    Outcome { cycles, hits: Hits::of(&hits), ..Outcome::without_cycles(Verdict::Match) }
+    Outcome { cycles, hits: Hits::from_counts(&hits), ..Outcome::without_cycles(Verdict::Match) }
 }
 
 #[test]

@@ -212,7 +212,7 @@ impl DirectoryLock {
     /// # Errors
     /// [`Error::File`] if another run is writing to it, or if it contains a symbolic link, through
     /// which the run would write elsewhere.
-    pub fn again(folder: &Path) -> Result<Self, Error> {
+    pub fn lock_again(folder: &Path) -> Result<Self, Error> {
         refuse_links(folder)?;
         let lock = locked(create(&folder.join(LOCK))?, folder)?;
         let mut claim = Self { folder: folder.to_owned(), lock };
@@ -586,7 +586,7 @@ mod tests {
             let link = run.join(name);
             fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(&victim, link).unwrap();
-            let error = DirectoryLock::again(&run).unwrap_err();
+            let error = DirectoryLock::lock_again(&run).unwrap_err();
             assert_eq!(error.code(), codes::BAD_OUTPUT, "{error}");
             assert_eq!(fs::read_to_string(victim).unwrap(), "mine", "{name}");
         }

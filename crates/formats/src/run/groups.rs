@@ -89,7 +89,7 @@ pub struct Variant {
 /// A group without evidence.
 #[cfg(test)]
 pub(super) fn group_of(verdict: Verdict, count: u64) -> Group {
-    let signature = Signature::of(&verdict).expect("a failure");
+    let signature = Signature::from_verdict(&verdict).expect("a failure");
     let first = Evidence {
         case: String::new(),
         verdict,
@@ -194,13 +194,14 @@ pub fn merge(shards: Vec<Vec<Group>>, place: impl Fn(&str) -> u64) -> Vec<Group>
     for group in shards.into_iter().flatten() {
         of.entry(group.signature.clone()).or_default().push(group);
     }
-    let mut merged: Vec<Group> = of.into_values().filter_map(|all| one(all, &place)).collect();
+    let mut merged: Vec<Group> =
+        of.into_values().filter_map(|all| merge_signature(all, &place)).collect();
     merged.sort_by_key(|group| place(&group.first.case));
     merged
 }
 
 /// Merges the groups with one signature.
-fn one(mut all: Vec<Group>, place: &impl Fn(&str) -> u64) -> Option<Group> {
+fn merge_signature(mut all: Vec<Group>, place: &impl Fn(&str) -> u64) -> Option<Group> {
     all.sort_by_key(|group| place(&group.first.case));
     let mut variants: Vec<Variant> = Vec::new();
     let mut further: BTreeMap<String, u64> = BTreeMap::new();

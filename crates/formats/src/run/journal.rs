@@ -120,7 +120,7 @@ pub struct InterruptedRun {
 
 impl Journal {
     /// Creates the journal of a run in this state. Replaces an existing one.
-    pub fn begin(folder: &Path, run_command: RunCommand, state: &State) -> Result<Self, Error> {
+    pub fn create(folder: &Path, run_command: RunCommand, state: &State) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
         let file = BufWriter::new(write(&path, &run_command, state)?);
         Ok(Self { path, run_command, file, length: 0 })
@@ -255,7 +255,7 @@ mod tests {
     fn a_record_that_is_torn_or_damaged_ends_the_journal() {
         let folder = TempDir::new().unwrap();
         let state = State { next: 7, ..State::default() };
-        let mut journal = Journal::begin(folder.path(), run_command(), &state).unwrap();
+        let mut journal = Journal::create(folder.path(), run_command(), &state).unwrap();
         let path = folder.path().join(JOURNAL);
         let empty = fs::metadata(&path).unwrap().len() as usize;
         let outcome = Outcome::without_cycles(Verdict::Match);
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn a_new_state_takes_the_place_of_cases() {
         let folder = TempDir::new().unwrap();
-        let mut journal = Journal::begin(folder.path(), run_command(), &State::default()).unwrap();
+        let mut journal = Journal::create(folder.path(), run_command(), &State::default()).unwrap();
         let outcome = Outcome::without_cycles(Verdict::Match);
         journal.add(&case(0), &outcome).unwrap();
         journal.renew(&State { next: 1, ..State::default() }).unwrap();

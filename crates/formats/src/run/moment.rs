@@ -55,7 +55,7 @@ mod tests {
             let moment = Moment::from(time);
             assert_eq!(moment.seconds(), format!("{expected}Z"));
             assert_eq!(moment.milliseconds(), format!("{expected}.000Z"));
-            assert_eq!(String::from(Day::of(moment)), expected[..10]);
+            assert_eq!(String::from(Day::from_moment(moment)), expected[..10]);
         }
     }
 }

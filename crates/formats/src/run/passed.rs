@@ -77,7 +77,7 @@ mod tests {
 
     fn day(text: &str) -> Day {
         let time = humantime::parse_rfc3339(&format!("{text}T23:59:59.999Z")).unwrap();
-        Day::of(Moment::from(time))
+        Day::from_moment(Moment::from(time))
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl Plan {
     }
 
     /// Whether a case belongs to the run and has the name and seed that the run gives it.
-    pub fn has(&self, case: &Case) -> bool {
+    pub fn contains(&self, case: &Case) -> bool {
         self.columns() > 0 && self.places().contains(&case.place) && self.case(case.place) == *case
     }
 
@@ -172,9 +172,9 @@ mod tests {
         for case in whole.iter() {
             assert_eq!(whole.place(&case.name), Some(case.place));
             assert_eq!(whole.case(case.place), case);
-            assert!(whole.has(&case));
-            assert!(!whole.has(&Case { place: case.place + 1, ..case.clone() }));
-            assert!(!whole.has(&Case { scenario: usize::MAX, ..case.clone() }));
+            assert!(whole.contains(&case));
+            assert!(!whole.contains(&Case { place: case.place + 1, ..case.clone() }));
+            assert!(!whole.contains(&Case { scenario: usize::MAX, ..case.clone() }));
         }
         for foreign in ["b/spec/x", "c/spec/x/0", "b/none/x/0", "b/spec/none/0", "b/spec/x/0/1"] {
             assert_eq!(whole.place(foreign), None, "{foreign}");
@@ -227,7 +227,7 @@ mod tests {
     fn a_place_is_in_one_shard() {
         let of = |shard: &str| {
             let shard: Shard = shard.parse().unwrap();
-            (0..7).filter(|place| shard.has(*place)).collect::<Vec<u64>>()
+            (0..7).filter(|place| shard.contains(*place)).collect::<Vec<u64>>()
         };
         assert_eq!([of("1/3"), of("2/3"), of("3/3")], [vec![0, 3, 6], vec![1, 4], vec![2, 5]]);
     }

@@ -77,7 +77,7 @@ pub struct RunDirectory {
 
 impl RunDirectory {
     /// Creates a run directory.
-    pub fn begin(place: &OutputLocation, header: &Header) -> Result<Self, Error> {
+    pub fn create(place: &OutputLocation, header: &Header) -> Result<Self, Error> {
         let claim = DirectoryLock::new(place)?;
         let path = claim.folder.join(PARTIAL);
         let file = File::create(&path).map_err(Error::write(&path))?;
@@ -94,8 +94,8 @@ impl RunDirectory {
     /// # Errors
     /// [`Error::File`] if another run writes to it, or if its results do not match the checksum in
     /// `state`. Nothing is changed then.
-    pub fn again(folder: &Path, state: &State) -> Result<Self, Error> {
-        let claim = DirectoryLock::again(folder)?;
+    pub fn resume(folder: &Path, state: &State) -> Result<Self, Error> {
+        let claim = DirectoryLock::lock_again(folder)?;
         let partial = folder.join(PARTIAL);
         let results = folder.join(RESULTS);
         // If the run was killed right after it finished, the results already have their final name.
@@ -137,7 +137,7 @@ impl RunDirectory {
 
     /// Adds a case. Once results begin to be lost, the first call returns the error.
     pub fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
-        let failure = Signature::of(&outcome.verdict)
+        let failure = Signature::from_verdict(&outcome.verdict)
             .map(|signature| Failure { signature, verdict: Some(outcome.verdict.clone()) });
         let Outcome { cycles, packets, .. } = *outcome;
         let ended = FinishedCase { place: case.place, cycles, packets, failure };

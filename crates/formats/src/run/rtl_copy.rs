@@ -53,7 +53,7 @@ enum Content {
 }
 
 impl Content {
-    fn of(bytes: &[u8]) -> Self {
+    fn from_bytes(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text.to_owned()),
             Err(_) => Self::Hex(bytes.to_vec()),
@@ -86,7 +86,8 @@ impl RtlCopy {
         let data = copied_data(examined)?;
         let data = data.iter().map(|(file, text)| (copies.folder.join(file), *text));
         let sources = copies.files.iter().map(|(file, text)| (file.clone(), text.as_slice()));
-        let files = sources.chain(data).map(|(file, text)| (name(&file), Content::of(text)));
+        let files =
+            sources.chain(data).map(|(file, text)| (name(&file), Content::from_bytes(text)));
         Ok(Self {
             format: FORMAT.name.to_owned(),
             version: FORMAT.version,
@@ -200,7 +201,7 @@ mod tests {
     fn a_copy_has_the_bytes_of_the_files_and_their_names() {
         let folder = TempDir::new().unwrap();
         let latin = b"// caf\xe9\0";
-        let written = copy(&[("a.v", text("module a;")), ("sub/b.vh", Content::of(latin))]);
+        let written = copy(&[("a.v", text("module a;")), ("sub/b.vh", Content::from_bytes(latin))]);
         written.write(folder.path()).unwrap();
         let read = RtlCopy::read(folder.path()).unwrap().unwrap();
         assert_eq!(read.files, written.files);

@@ -144,7 +144,7 @@ impl ProfileTally {
         let hits = |rule: usize| outcome.hits.count(rule);
         // What a merge added has moved rules, too.
         if !places.is_of(self) {
-            *places = Places::of(self, named);
+            *places = Places::from_tally(self, named);
         }
         // A rule that is hit although it is listed as unreachable counts as reachable.
         for rule in places.unreachable.iter().filter(|rule| hits(**rule) > 0) {
@@ -153,7 +153,7 @@ impl ProfileTally {
             self.rules.entry(name).or_default();
         }
         if !places.is_of(self) {
-            *places = Places::of(self, named);
+            *places = Places::from_tally(self, named);
         }
         for (so_far, rule) in self.rules.values_mut().zip(&places.rules) {
             *so_far = so_far.saturating_add(hits(*rule));
@@ -161,7 +161,7 @@ impl ProfileTally {
         for (so_far, counter) in self.counters.values_mut().zip(&places.counters) {
             let (_, total) = counters[*counter];
             if let Some(value) = outcome.counters.get(*counter) {
-                *so_far = total.of(*so_far, *value);
+                *so_far = total.combine(*so_far, *value);
             }
         }
     }
@@ -192,7 +192,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(tally: &ProfileTally, (rules, counters): Named<'_>) -> Self {
+    fn from_tally(tally: &ProfileTally, (rules, counters): Named<'_>) -> Self {
         let rule = |name: &&str| rules.iter().position(|rule| rule.name == *name);
         let counter = |name: &&str| counters.iter().position(|(other, _)| other == name);
         Self {
@@ -236,8 +236,9 @@ impl Tally {
         };
         let profiles: Vec<ProfileTally> =
             plan.profiles.iter().map(profile).collect::<Result<_, Error>>()?;
-        let places =
-            profiles.iter().map(|profile| Places::of(profile, (block.rules, &block.counters)));
+        let places = profiles
+            .iter()
+            .map(|profile| Places::from_tally(profile, (block.rules, &block.counters)));
         let places = places.collect();
         Ok(Self { block, profiles, totals: Totals::default(), coverage, places })
     }
@@ -284,10 +285,10 @@ mod tests {
             counters: counters.map(|(name, _)| (name, 0)).into(),
         };
         let named = (&rules[..], &counters[..]);
-        let mut places = Places::of(&tally, named);
+        let mut places = Places::from_tally(&tally, named);
         let mut add = |tally: &mut ProfileTally, hits: [u64; 3], counters: [u64; 2]| {
             let mut outcome = Outcome::without_cycles(Verdict::Match);
-            (outcome.hits, outcome.counters) = (Hits::of(&hits), counters.to_vec());
+            (outcome.hits, outcome.counters) = (Hits::from_counts(&hits), counters.to_vec());
             tally.count(&mut places, named, &outcome);
         };
         add(&mut tally, [1, 0, 0], [3, 3]);

@@ -18,7 +18,7 @@ pub struct Day(String);
 
 impl Day {
     /// The UTC day of a point in time.
-    pub fn of(moment: Moment) -> Self {
+    pub fn from_moment(moment: Moment) -> Self {
         let mut text = moment.seconds();
         text.truncate(10);
         Self(text)

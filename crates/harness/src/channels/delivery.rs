@@ -22,14 +22,14 @@ impl<T: Copy + PartialEq + Debug> Delivery<T> {
     /// A channel on which nothing is expected. With a latency of 1, an item is on offer in the
     /// cycle after its expectation.
     pub fn new(channel: &'static str, latency: Option<u64>) -> Self {
-        let monitor = Monitor::new(Protocol::of(channel));
+        let monitor = Monitor::new(Protocol::for_channel(channel));
         let expected = InOrder::new(channel, None);
         Self { monitor, expected, channel, latency, hidden: 0, dropped: 0 }
     }
 
     /// The names of the checks of a channel: those of its protocol and of its transactions.
     pub fn checks(channel: &'static str) -> Vec<String> {
-        [Protocol::of(channel).checks(), transaction_checks(channel)].concat()
+        [Protocol::for_channel(channel).checks(), transaction_checks(channel)].concat()
     }
 
     /// Observes a cycle, before the items that it makes expected. Returns whether an item was

@@ -67,7 +67,7 @@ impl<const LANES: usize> RoundRobin<LANES> {
 
     /// An item of a lane was taken, and its packet ends with it or goes on.
     #[inline]
-    pub fn take(&mut self, lane: u32, ends: bool) {
+    pub fn record_item(&mut self, lane: u32, ends: bool) {
         self.owner = (!ends).then_some(lane);
         if ends && let Some(place) = self.row.iter().position(|other| *other == lane) {
             self.row.rotate_left(place + 1);
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(failed(&grants, 0b11, 0b00, true).as_deref(), Some("req-idle"));
         assert_eq!(failed(&grants, 0b11, 0b10, true).as_deref(), Some("req-out-of-turn"));
         assert_eq!(grants.observe(0b11, 0b01, true), Ok(Some(0)));
-        grants.take(0, false);
+        grants.record_item(0, false);
         assert_eq!(grants.observe(0b10, 0b01, true), Ok(None));
         assert_eq!(failed(&grants, 0b10, 0b10, true).as_deref(), Some("req-interleaved"));
     }
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn the_lanes_behind_the_winner_go_first() {
         let mut grants = RoundRobin::<4>::new("req");
-        grants.take(1, true);
+        grants.record_item(1, true);
         assert_eq!(grants.row, [2, 3, 0, 1]);
-        grants.take(3, true);
+        grants.record_item(3, true);
         assert_eq!(grants.row, [0, 1, 2, 3]);
     }
 }

@@ -36,7 +36,12 @@ pub trait SourceItem: ChannelItem {
     fn payload(lane: u32, inputs: &Self::Inputs) -> Self;
 
     /// Drives the pins: `valids`, the items on offer, and noise on payload pins without one.
-    fn put(valids: u64, offers: &[Option<Self>], noise: &mut Noise, inputs: &mut Self::Inputs);
+    fn drive_pins(
+        valids: u64,
+        offers: &[Option<Self>],
+        noise: &mut Noise,
+        inputs: &mut Self::Inputs,
+    );
 
     /// Whether the clock of the channel rises at the end of the step.
     #[inline]
@@ -82,7 +87,7 @@ pub trait SinkItem: ChannelItem {
     fn payload(outputs: &Self::Outputs) -> Self;
 
     /// Writes the item to its pins, for a golden model.
-    fn put(self, outputs: &mut Self::Outputs);
+    fn write_outputs(self, outputs: &mut Self::Outputs);
 
     /// Drives the ready.
     fn put_ready(is_ready: bool, inputs: &mut Self::Inputs);
@@ -138,7 +143,7 @@ where
         for (lane, offer) in offers.iter().enumerate() {
             valids |= u64::from(offer.is_some()) << lane;
         }
-        C::put(valids, &offers, noise, inputs);
+        C::drive_pins(valids, &offers, noise, inputs);
     }
 
     #[inline]
@@ -191,7 +196,7 @@ impl<'a, C: SinkItem> Agent<'a, C::Inputs, C::Outputs> for SinkAgent<'a, C> {
 
     #[inline]
     fn drive(&mut self, _: bool, _: &mut Noise, inputs: &mut C::Inputs) {
-        C::put_ready(self.sink.ready(), inputs);
+        C::put_ready(self.sink.is_ready(), inputs);
     }
 
     #[inline]
@@ -219,7 +224,7 @@ pub struct SourceCoverage<C, const LANES: usize>([ChannelSampler; LANES], Phanto
 pub struct SinkCoverage<C>(ChannelSampler, PhantomData<fn() -> C>);
 
 /// Where the one group of a channel begins.
-const PLACE: Place<2> = Place::of(&[Covergroup::new("", "", &[GAP, STALL])], "");
+const PLACE: Place<2> = Place::find_group(&[Covergroup::new("", "", &[GAP, STALL])], "");
 
 /// Why a bin of a channel without a ready is unreachable.
 fn without_ready(at: &[usize]) -> Option<&'static str> {
@@ -253,7 +258,7 @@ impl<C: SourceItem, const LANES: usize> AgentCoverage<(), C::Inputs, C::Outputs>
         for (lane, sampler) in self.0.iter_mut().enumerate() {
             let [valid, ready] = [valid, ready].map(|all| all >> lane & 1 == 1);
             if let Some(hit) = sampler.clock(in_reset, valid, ready) {
-                bins.hit(PLACE.bin(hit));
+                bins.record(PLACE.bin(hit));
             }
         }
     }
@@ -276,7 +281,7 @@ impl<C: SinkItem> AgentCoverage<(), C::Inputs, C::Outputs> for SinkCoverage<C> {
         bins: &mut Bins<'_>,
     ) {
         if let Some(hit) = self.0.clock(in_reset, C::is_valid(outputs), C::is_ready(inputs)) {
-            bins.hit(PLACE.bin(hit));
+            bins.record(PLACE.bin(hit));
         }
     }
 }
@@ -296,7 +301,7 @@ impl<'a, S: Settings, O> Agent<'a, S::Inputs, O> for SettingsAgent<'a, S> {
 
     #[inline]
     fn drive(&mut self, _: bool, _: &mut Noise, inputs: &mut S::Inputs) {
-        self.0.inputs().put(inputs);
+        self.0.inputs().drive_inputs(inputs);
     }
 
     #[inline]

@@ -30,7 +30,7 @@ impl Protocol {
     /// let expected = ["pop-valid-held", "pop-item-held", "pop-quiet-in-reset"];
     /// assert_eq!(Protocol::of("pop").checks(), expected);
     /// ```
-    pub const fn of(channel: &'static str) -> Self {
+    pub const fn for_channel(channel: &'static str) -> Self {
         Self {
             prefix: channel,
             valid_held: Some("-valid-held"),
@@ -141,7 +141,7 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
 mod tests {
     use super::*;
 
-    const RULES: Protocol = Protocol::of("pop");
+    const RULES: Protocol = Protocol::for_channel("pop");
 
     /// The check that fails in the last of some cycles (in reset, offer, ready).
     fn broken(cycles: &[(bool, Option<u8>, bool)]) -> Option<String> {

@@ -39,7 +39,7 @@ impl<const WIDTH: u32, const WORDS: usize> FieldValue for WideUint<WIDTH, WORDS>
 /// A port of an environment.
 pub trait DrivenPort {
     /// The port with this value; bits beyond 64 are 0.
-    fn of(value: u64) -> Self;
+    fn from_u64(value: u64) -> Self;
 
     /// Drives noise.
     fn fill(&mut self, noise: &mut Noise);
@@ -51,14 +51,14 @@ pub trait PortBits<F> {
     fn read(&self, lsb: u32) -> F;
 
     /// Writes the field.
-    fn put(&mut self, lsb: u32, field: F);
+    fn write_field(&mut self, lsb: u32, field: F);
 }
 
 macro_rules! narrow {
     ($($storage:ty)*) => {$(
         impl<const PORT: u32> DrivenPort for Bits<PORT, $storage> {
             #[inline]
-            fn of(value: u64) -> Self {
+            fn from_u64(value: u64) -> Self {
                 Self::new(value)
             }
 
@@ -76,7 +76,7 @@ macro_rules! narrow {
             }
 
             #[inline]
-            fn put(&mut self, lsb: u32, field: Uint<WIDTH>) {
+            fn write_field(&mut self, lsb: u32, field: Uint<WIDTH>) {
                 let others = self.get() & !(Uint::<WIDTH>::MAX << lsb);
                 *self = Self::new(others | field.get() << lsb);
             }
@@ -89,7 +89,7 @@ narrow!(u8 u16 u32 u64);
 const PIECE: usize = 32;
 
 impl<const PORT: u32, const WORDS: usize> DrivenPort for Bits<PORT, [u32; WORDS]> {
-    fn of(value: u64) -> Self {
+    fn from_u64(value: u64) -> Self {
         Self::ZERO.with(Field::new(63, 0), value)
     }
 
@@ -116,7 +116,7 @@ impl<const PORT: u32, const WORDS: usize, const WIDTH: u32> PortBits<Uint<WIDTH>
     }
 
     #[inline]
-    fn put(&mut self, lsb: u32, field: Uint<WIDTH>) {
+    fn write_field(&mut self, lsb: u32, field: Uint<WIDTH>) {
         *self = self.with(Field { lsb, width: WIDTH }, field.get());
     }
 }
@@ -134,7 +134,7 @@ impl<const PORT: u32, const WORDS: usize, const WIDTH: u32, const N: usize>
     }
 
     #[inline]
-    fn put(&mut self, lsb: u32, field: WideUint<WIDTH, N>) {
+    fn write_field(&mut self, lsb: u32, field: WideUint<WIDTH, N>) {
         if WIDTH == PORT
             && let Some(words) = field.words().first_chunk()
         {
@@ -160,7 +160,7 @@ pub fn lanes<const LANES: u32>(port: &impl PortBits<Uint<LANES>>, lsb: u32) -> u
 #[doc(hidden)]
 #[inline]
 pub fn put_lanes<const LANES: u32>(port: &mut impl PortBits<Uint<LANES>>, lsb: u32, bits: u64) {
-    port.put(lsb, Uint::new(bits));
+    port.write_field(lsb, Uint::new(bits));
 }
 
 /// Drives a payload port of a source: noise, and the field of each lane with an item on offer. Lane
@@ -176,7 +176,7 @@ pub fn put_port<F, P: PortBits<F> + DrivenPort>(
     port.fill(noise);
     for (lane, field) in (0..).zip(fields) {
         if let Some(field) = field {
-            port.put(width * lane, field);
+            port.write_field(width * lane, field);
         }
     }
 }
@@ -194,7 +194,7 @@ pub fn put_part<F, P: PortBits<F> + DrivenPort + Copy>(
     idle.fill(noise);
     for (lane, field) in (0..).zip(fields) {
         let lsb = lsb + width * lane;
-        port.put(lsb, field.unwrap_or_else(|| idle.read(lsb)));
+        port.write_field(lsb, field.unwrap_or_else(|| idle.read(lsb)));
     }
 }
 
@@ -206,21 +206,21 @@ mod tests {
     fn fields_of_any_width_are_read_and_written_at_any_bit() {
         let mut noise = Noise::new(7);
         let mut narrow = Bits::<12, u16>::default();
-        narrow.put(4, Uint::<5>::new(0x1f));
+        narrow.write_field(4, Uint::<5>::new(0x1f));
         assert_eq!((narrow.get(), PortBits::<Uint<3>>::read(&narrow, 7).get()), (0x1f0, 3));
         let mut wide = Bits::<200, [u32; 7]>::default();
         let value = WideUint::<100, 4>::from_words([1, 2, 3, 0xf]);
-        wide.put(37, value);
+        wide.write_field(37, value);
         assert_eq!(PortBits::<WideUint<100, 4>>::read(&wide, 37), value);
         assert_eq!(wide.words(), &[0, 1 << 5, 2 << 5, 3 << 5, 0xf << 5, 0, 0]);
-        wide.put(36, Uint::<2>::new(1));
+        wide.write_field(36, Uint::<2>::new(1));
         assert_eq!(wide.words()[1], 1 << 4);
         let mut all = Bits::<2048, [u32; 64]>::default();
         all.fill(&mut noise);
         assert!(all.words().iter().filter(|word| **word == 0).count() < 2);
         let field: WideUint<2048, 64> = all.read(0);
         let mut copy = Bits::<2048, [u32; 64]>::default();
-        copy.put(0, field);
+        copy.write_field(0, field);
         assert_eq!(copy, all);
     }
 }

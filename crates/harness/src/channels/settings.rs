@@ -23,7 +23,7 @@ pub trait Settings:
     type Inputs;
 
     /// Drives the inputs with these values.
-    fn put(&self, inputs: &mut Self::Inputs);
+    fn drive_inputs(&self, inputs: &mut Self::Inputs);
 
     /// Random values.
     fn any(rng: &mut CaseRng) -> Self;
@@ -128,7 +128,7 @@ mod tests {
     impl Settings for Pins {
         type Inputs = ();
 
-        fn put(&self, (): &mut ()) {}
+        fn drive_inputs(&self, (): &mut ()) {}
 
         fn any(rng: &mut CaseRng) -> Self {
             Self([0; 3].map(|_| FieldValue::any(rng)), FieldValue::any(rng))

@@ -29,19 +29,19 @@ impl<'a> Sink<'a> {
 
     /// Whether ready is high in this cycle.
     #[inline]
-    pub fn ready(&self) -> bool {
+    pub fn is_ready(&self) -> bool {
         self.stalls.is_over() && (self.seen || !self.after_valid)
     }
 
     /// Takes the edge of a cycle outside reset. Returns whether an item was taken.
     #[inline]
     pub fn clock(&mut self, valid: bool) -> bool {
-        self.take(valid, self.ready())
+        self.clock_with_ready(valid, self.is_ready())
     }
 
     /// As [`Self::clock`], with the value of the pin in this cycle.
     #[inline]
-    pub fn take(&mut self, valid: bool, ready: bool) -> bool {
+    pub fn clock_with_ready(&mut self, valid: bool, ready: bool) -> bool {
         let taken = valid && ready;
         if taken {
             self.stalls.next();
@@ -93,7 +93,7 @@ mod tests {
         let stalls = [Uint::new(1)];
         let mut sink = Sink::new(&stalls).waiting(true);
         let mut ready = |valid| {
-            let ready = sink.ready();
+            let ready = sink.is_ready();
             sink.clock(valid);
             ready
         };

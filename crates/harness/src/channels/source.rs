@@ -112,7 +112,7 @@ impl<'a, T: Burst> Source<'a, T> {
 
     /// Entries that are not finished.
     #[inline]
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
@@ -208,7 +208,7 @@ impl<'a, T: Burst, const LANES: usize> Sources<'a, T, LANES> {
     /// Whether all entries are finished.
     #[inline]
     pub fn is_done(&self) -> bool {
-        self.0.iter().all(|source| source.left() == 0)
+        self.0.iter().all(|source| source.remaining() == 0)
     }
 
     /// As [`Source::in_flight`], for all lanes.
@@ -330,7 +330,7 @@ mod tests {
         let none = (None, false);
         let seen = seen(&mut source, &[true, true, false, true, true, true]);
         assert_eq!(seen, [none, none, (a, false), (a, true), (b, true), none]);
-        assert_eq!((source.taken(), source.left()), (2, 0));
+        assert_eq!((source.taken(), source.remaining()), (2, 0));
     }
 
     #[test]

@@ -272,13 +272,13 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
     match seen {
         DutResult::Match => outcome,
         DutResult::Cancelled => Outcome { verdict: Verdict::Cancelled, ..outcome },
-        seen => again(seen, stimulus, parameters, dut, watch),
+        seen => repeat_case(seen, stimulus, parameters, dut, watch),
     }
 }
 
 /// Repeats the case in the cycle-by-cycle loop to get the details of a failure.
 #[cold]
-fn again<B: Block>(
+fn repeat_case<B: Block>(
     seen: DutResult,
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -382,7 +382,7 @@ impl<'s, B: Block> Recording<'s, B> {
         let seen = power_up(dut).or_else(|| compare(dut, &self.batch, 0, watch));
         match seen.or_else(|| last_edge(dut, &self.outcome)) {
             None => self.outcome.clone(),
-            Some(seen) => again(seen, self.stimulus, &self.parameters, dut, watch),
+            Some(seen) => repeat_case(seen, self.stimulus, &self.parameters, dut, watch),
         }
     }
 }
@@ -432,7 +432,7 @@ fn run_all_watched<B: Block, D: Dut<B>>(
     });
     let end = |(dut, seen): (&mut D, Option<DutResult>)| {
         let seen = seen.or_else(|| last_edge(dut, &golden))?;
-        Some(again(seen, stimulus, parameters, dut, watch))
+        Some(repeat_case(seen, stimulus, parameters, dut, watch))
     };
     let outcomes = duts.iter_mut().zip(seen).map(end).collect();
     (golden, outcomes)

@@ -85,7 +85,7 @@ impl Blame {
     }
 
     /// Blames the sides that fail a check.
-    pub fn of(rtl: Option<SideFailure>, golden: Option<SideFailure>) -> Self {
+    pub fn from_failures(rtl: Option<SideFailure>, golden: Option<SideFailure>) -> Self {
         let broken_by = match (&rtl, &golden) {
             (Some(_), None) => Culprit::Rtl,
             (None, Some(_)) => Culprit::GoldenModel,
@@ -160,12 +160,12 @@ pub fn judge<B: Block>(
         if follows_dut::<B>() {
             // The golden model alone has no transactions.
             let (rtl, _) = follow(traffic, parameters, dut, GOLDEN_CYCLES, watch)?;
-            return Some(Blame::of(rtl, None));
+            return Some(Blame::from_failures(rtl, None));
         }
         let (golden, cycles) = follow(traffic, parameters, &mut golden, GOLDEN_CYCLES, watch)?;
         let [times, more] = DUT_CYCLES;
         let (rtl, _) = follow(traffic, parameters, dut, times * cycles + more, watch)?;
-        Some(Blame::of(rtl, golden))
+        Some(Blame::from_failures(rtl, golden))
     });
     judged.unwrap_or_else(|| Blame::undecidable(Culprit::Cancelled))
 }

@@ -38,8 +38,8 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter] = &[];
     /// The parameter sets that a regression runs by default.
     const PROFILES: &'static [Profile] = &[
-        Profile::new("spec", Parameters::of::<Self>(0x00)),
-        Profile::new("repaired", Parameters::of::<Self>(0xff)),
+        Profile::new("spec", Parameters::with_fixes::<Self>(0x00)),
+        Profile::new("repaired", Parameters::with_fixes::<Self>(0xff)),
     ];
     /// Default number of cases of each profile and scenario.
     const CASES: u64 = 400;
@@ -216,7 +216,7 @@ pub type CycleOf<B> =
 
 impl Parameters {
     /// The default parameters of a block with this mask of fixes.
-    pub const fn of<B: Block>(fixes: u8) -> Self {
+    pub const fn with_fixes<B: Block>(fixes: u8) -> Self {
         Self::declared(B::PARAMETERS, fixes)
     }
 }

@@ -83,7 +83,7 @@ pub struct RisingClocks(u64);
 
 impl RisingClocks {
     /// Whether a clock rises.
-    pub const fn has(self, clock: usize) -> bool {
+    pub const fn contains(self, clock: usize) -> bool {
         self.0 >> clock & 1 == 1
     }
 

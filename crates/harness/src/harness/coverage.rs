@@ -92,7 +92,7 @@ macro_rules! coverage {
             $(
                 $visible const $place: $crate::harness::Place<
                     { [$( stringify!($of) ),+].len() },
-                > = $crate::harness::Place::of($groups, $name);
+                > = $crate::harness::Place::find_group($groups, $name);
             )+
         )?
     };
@@ -122,7 +122,7 @@ impl Covergroup {
     }
 
     /// The same group of an interface.
-    pub(crate) const fn of(self, owner: &'static str) -> Self {
+    pub(crate) const fn owned_by(self, owner: &'static str) -> Self {
         Self { owner, ..self }
     }
 
@@ -241,7 +241,7 @@ impl<const AXES: usize> Place<AXES> {
     /// # Panics
     /// If there is no such group, or it has another number of axes; at compile time in a
     /// constant.
-    pub const fn of(groups: &[Covergroup], name: &str) -> Self {
+    pub const fn find_group(groups: &[Covergroup], name: &str) -> Self {
         let (mut first, mut index) = (0, 0);
         while index < groups.len() {
             let group = &groups[index];
@@ -289,7 +289,7 @@ impl Bins<'_> {
     /// Records that the case hits a bin. A bin counts cases, so a sampler may skip bins that it
     /// has hit before.
     #[inline]
-    pub fn hit(&mut self, bin: Bin) {
+    pub fn record(&mut self, bin: Bin) {
         // A number beyond the last bin is a bug of the block, which its own tests find.
         debug_assert!(bin.0 < self.groups.len(), "no such bin");
         if let Some(count) = self.groups.get_mut(bin.0) {

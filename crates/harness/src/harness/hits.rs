@@ -17,12 +17,12 @@ pub struct Hits {
 
 impl Hits {
     /// The hits of all bins.
-    pub fn of(counts: &[u64]) -> Self {
-        Self::take(&mut counts.to_vec())
+    pub fn from_counts(counts: &[u64]) -> Self {
+        Self::drain_counts(&mut counts.to_vec())
     }
 
     /// The hits of all bins, whose counts become 0.
-    pub(super) fn take(counts: &mut [u64]) -> Self {
+    pub(super) fn drain_counts(counts: &mut [u64]) -> Self {
         let mut hits = Self { bins: 0, hit: Vec::with_capacity(64) };
         // Most bins are not hit, and the compiler looks at several at once.
         let (many, rest) = counts.as_chunks_mut::<64>();
@@ -58,7 +58,7 @@ impl Hits {
     }
 
     /// The bins that were hit, in rising order, with their counts.
-    pub fn hit(&self) -> impl Iterator<Item = (usize, u64)> {
+    pub fn hit_bins(&self) -> impl Iterator<Item = (usize, u64)> {
         self.hit.iter().map(|(bin, count)| (*bin as usize, *count))
     }
 }
@@ -160,7 +160,7 @@ mod tests {
     fn counters_travel_without_those_that_are_0() {
         let mut counts = vec![0; 400];
         (counts[0], counts[7], counts[399]) = (3, 1 << 40, 1);
-        let hits = Hits::take(&mut counts);
+        let hits = Hits::drain_counts(&mut counts);
         assert!(counts.iter().all(|count| *count == 0));
         let bytes = postcard::to_stdvec(&hits).unwrap();
         // 1 for how many bytes, 2 for the bins, then gap and count: 1 + 1, 1 + 6, 2 + 1.

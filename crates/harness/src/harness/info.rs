@@ -124,7 +124,7 @@ struct Own<B>(PhantomData<fn() -> B>);
 
 impl<B: Explain> Answers for Own<B> {
     fn facts(&self, parameters: &Parameters) -> Result<Facts, String> {
-        Ok(Facts::of::<B>(parameters))
+        Ok(Facts::of_block::<B>(parameters))
     }
 
     fn meaning(&self, port: &str, value: u64) -> Result<Option<String>, String> {
@@ -185,7 +185,7 @@ pub struct ScenarioInfo {
 }
 
 impl ScenarioInfo {
-    fn of<W: Serialize>(scenario: Scenario<W>) -> Self {
+    fn from_scenario<W: Serialize>(scenario: Scenario<W>) -> Self {
         // Weights are numbers, texts and structs of them, which JSON can hold.
         let text = serde_json::to_string(&scenario).unwrap_or_default();
         Self { name: scenario.name, about: scenario.about, text }
@@ -205,7 +205,7 @@ pub struct Facts {
 
 impl Facts {
     /// What a block says of these parameters.
-    pub fn of<B: Explain>(parameters: &Parameters) -> Self {
+    pub fn of_block<B: Explain>(parameters: &Parameters) -> Self {
         Self { unreachable: unreachable::<B>(parameters), properties: B::properties(parameters) }
     }
 }
@@ -225,7 +225,7 @@ impl BlockInfo {
     }
 
     /// The data of a block, which is collected once.
-    pub fn of<B: Explain>() -> &'static Self {
+    pub fn of_block<B: Explain>() -> &'static Self {
         static KNOWN: Mutex<BTreeMap<TypeId, &'static BlockInfo>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(TypeId::of::<B>()).or_insert_with(|| Box::leak(Box::new(Self::collect::<B>())))
@@ -235,7 +235,7 @@ impl BlockInfo {
         let states = states(B::state_name);
         let mut scenarios = Vec::new();
         for scenario in B::scenarios() {
-            scenarios.push(ScenarioInfo::of(scenario));
+            scenarios.push(ScenarioInfo::from_scenario(scenario));
         }
         Self {
             name: B::NAME,
@@ -260,7 +260,7 @@ impl BlockInfo {
                 .collect(),
             has_dont_cares: B::Golden::HAS_DONT_CARES,
             rules: B::Golden::RULES,
-            groups: B::Coverage::GROUPS.iter().map(GroupInfo::of).collect(),
+            groups: B::Coverage::GROUPS.iter().map(GroupInfo::from_group).collect(),
             waivers: B::Coverage::WAIVERS,
             groups_source: B::Coverage::SOURCE,
             specification: B::SPECIFICATION,
@@ -358,7 +358,7 @@ fn transitions(
 }
 
 impl GroupInfo {
-    fn of(group: &Covergroup) -> Self {
+    fn from_group(group: &Covergroup) -> Self {
         Self { name: group.full_name(), about: group.about, axes: group.axes }
     }
 }

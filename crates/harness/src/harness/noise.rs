@@ -98,7 +98,7 @@ impl<'a> CycleNoise<'a> {
 
     /// The next `N` words. A cycle must have as many as its ports need; zeros follow otherwise.
     #[inline]
-    pub fn take<const N: usize>(&mut self) -> &'a [u32; N] {
+    pub fn next_words<const N: usize>(&mut self) -> &'a [u32; N] {
         debug_assert!(self.0.len() >= N, "the ports of a cycle need more words than it has");
         let (words, rest) = self.0.split_first_chunk().unwrap_or((&[0; N], &[]));
         self.0 = rest;
@@ -113,7 +113,7 @@ impl<'a> CycleNoise<'a> {
         valid: bool,
         held: &Bits<WIDTH, [u32; N]>,
     ) {
-        let words = self.take();
+        let words = self.next_words();
         pins.set_words(if valid { held.words() } else { words });
     }
 }
@@ -131,7 +131,7 @@ impl<const WORDS: usize> IdleBits<WORDS> {
 
     /// The next `WIDTH` bits of a word. A number of more bits than are left ends in zeros.
     #[inline]
-    pub fn take<const WIDTH: u32>(&mut self, word: usize) -> Uint<WIDTH> {
+    pub fn next_bits<const WIDTH: u32>(&mut self, word: usize) -> Uint<WIDTH> {
         let bits = Uint::new(self.0[word]);
         self.0[word] = self.0[word].checked_shr(WIDTH).unwrap_or(0);
         bits
@@ -176,7 +176,7 @@ mod tests {
         let held = Bits::<40, [u32; 2]>::from_words([8, 9]);
         let mut pins = [held; 3];
         let mut noise = CycleNoise::new(&[1, 2, 3, 4, 5, 0x5ff, 0]);
-        assert_eq!(noise.take(), &[1]);
+        assert_eq!(noise.next_words(), &[1]);
         for (pins, valid) in pins.iter_mut().zip([false, true, false]) {
             noise.drive(pins, valid, &held);
         }
@@ -184,15 +184,15 @@ mod tests {
         assert_eq!(pins.map(|pins| *pins.words()), [[2, 3], [8, 9], [0x5ff, 0]]);
         let mut pool = Noise::new(1);
         let first = Noise::new(1).words::<4>();
-        assert_eq!(pool.cycle::<4>().take(), &first);
+        assert_eq!(pool.cycle::<4>().next_words(), &first);
     }
 
     #[test]
     fn idle_bits_follow_one_another() {
         let mut idle = IdleBits([0x1234, 0b101]);
-        assert_eq!((idle.take::<4>(0).get(), idle.take::<8>(0).get()), (4, 0x23));
+        assert_eq!((idle.next_bits::<4>(0).get(), idle.next_bits::<8>(0).get()), (4, 0x23));
         assert_eq!(
-            [idle.take::<1>(1), idle.take::<1>(1), idle.take::<1>(1)].map(Uint::get),
+            [idle.next_bits::<1>(1), idle.next_bits::<1>(1), idle.next_bits::<1>(1)].map(Uint::get),
             [1, 0, 1]
         );
     }

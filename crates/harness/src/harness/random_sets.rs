@@ -60,7 +60,7 @@ fn random(count: usize, profiles: &[Profile], seed: u64) -> Result<Vec<Profile>,
         if found.len() == count {
             break;
         }
-        for profile in one(first, profiles, &mut rng)? {
+        for profile in draw_set(first, profiles, &mut rng)? {
             if !profiles.contains(&profile) && !found.contains(&profile) {
                 found.push(profile);
             }
@@ -73,7 +73,7 @@ fn random(count: usize, profiles: &[Profile], seed: u64) -> Result<Vec<Profile>,
 }
 
 /// One set: a mask, if the block has errata, and a value of each parameter.
-fn one(
+fn draw_set(
     first: &Profile,
     profiles: &[Profile],
     rng: &mut CaseRng,

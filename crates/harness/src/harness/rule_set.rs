@@ -36,7 +36,7 @@ impl RuleSet {
 
     /// The set of one rule.
     #[inline]
-    pub const fn one(rule: usize) -> Self {
+    pub const fn from_rule(rule: usize) -> Self {
         Self(1 << rule)
     }
 
@@ -75,7 +75,7 @@ impl RuleSet {
 
     /// Whether one of some rules is in the set.
     #[inline]
-    pub const fn has(self, rules: Self) -> bool {
+    pub const fn contains_any(self, rules: Self) -> bool {
         self.0 & rules.0 != 0
     }
 

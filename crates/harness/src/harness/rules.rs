@@ -67,7 +67,7 @@ macro_rules! rules {
             }
 
             /// The variant with a code.
-            pub fn of(code: u64) -> ::core::option::Option<Self> {
+            pub fn from_code(code: u64) -> ::core::option::Option<Self> {
                 Self::ALL.get(code as usize).copied()
             }
         }
@@ -90,7 +90,7 @@ macro_rules! rules {
             #[doc = $meaning]
             #[allow(non_upper_case_globals)]
             pub const $name: $crate::harness::RuleSet =
-                $crate::harness::RuleSet::one(Index::$name as usize);
+                $crate::harness::RuleSet::from_rule(Index::$name as usize);
         )+
 
         /// Every rule, in the order of the indices.

@@ -93,7 +93,7 @@ fn first_hit(
             all.len() - 1
         });
         let bins = &all[known].2;
-        let mut hit = hits.hit().map(|(bin, _)| bin);
+        let mut hit = hits.hit_bins().map(|(bin, _)| bin);
         hit.find(|bin| bins.get(*bin).is_some_and(|is_unreachable| *is_unreachable))
     })
 }
@@ -203,7 +203,7 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
             others.finish(&mut self.hits[TALLY..]);
         }
         let counted = counted_outputs(B::Outputs::PORTS, B::TRANSACTION_OUTPUTS);
-        let mut hits = Hits::take(&mut self.hits);
+        let mut hits = Hits::drain_counts(&mut self.hits);
         COUNTERS.set(self.hits);
         self.open.compared(counted).into_iter().for_each(|count| hits.push(count));
         hits

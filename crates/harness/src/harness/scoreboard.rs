@@ -86,7 +86,7 @@ pub enum Total {
 
 impl Total {
     /// Combines two numbers.
-    pub fn of(self, left: u64, right: u64) -> u64 {
+    pub fn combine(self, left: u64, right: u64) -> u64 {
         match self {
             Self::Sum => left.saturating_add(right),
             Self::Max => left.max(right),

@@ -147,7 +147,7 @@ pub struct Signature(String);
 
 impl Signature {
     /// The signature of a failure; `None` if the case did not fail.
-    pub fn of(verdict: &Verdict) -> Option<Self> {
+    pub fn from_verdict(verdict: &Verdict) -> Option<Self> {
         let what;
         let parts: Vec<&str> = match verdict {
             Verdict::Match | Verdict::Cancelled => return None,
@@ -213,11 +213,11 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of a failure; `None` if the case did not fail.
-    pub fn of(verdict: &Verdict) -> Option<Self> {
+    pub fn from_verdict(verdict: &Verdict) -> Option<Self> {
         let rule = verdict.mismatch().map(|mismatch| mismatch.rule.clone());
         // If several rules fire at once, their combination is accidental.
         let rule = rule.filter(|rule| !rule.contains('+')).unwrap_or_default();
-        Some(Self { signature: Signature::of(verdict)?, rule })
+        Some(Self { signature: Signature::from_verdict(verdict)?, rule })
     }
 }
 
@@ -252,27 +252,27 @@ mod tests {
 
     #[test]
     fn cycle_and_values_do_not_make_another_failure_but_the_port_does() {
-        let signature = |verdict: Verdict| Signature::of(&verdict).unwrap();
+        let signature = |verdict: Verdict| Signature::from_verdict(&verdict).unwrap();
         let first = signature(mismatch(3, "rq_offset_din", "8'h1"));
         assert_eq!(first.to_string(), "mismatch-rq_offset_din-UPDATE_RQ_s");
         assert_eq!(first, signature(mismatch(90, "rq_offset_din", "8'h2")));
         assert_ne!(first, signature(mismatch(3, "cache_offset_din", "8'h1")));
-        assert_eq!(Signature::of(&Verdict::Match), None);
+        assert_eq!(Signature::from_verdict(&Verdict::Match), None);
     }
 
     #[test]
     fn the_rule_makes_another_fingerprint_but_no_other_group() {
         let (one, other) = (wide(&["rq_offset_din"], "T30"), wide(&["rq_offset_din"], "T31"));
-        assert_eq!(Signature::of(&one), Signature::of(&other));
-        assert_ne!(Fingerprint::of(&one), Fingerprint::of(&other));
+        assert_eq!(Signature::from_verdict(&one), Signature::from_verdict(&other));
+        assert_ne!(Fingerprint::from_verdict(&one), Fingerprint::from_verdict(&other));
         let (one, other) = (wide(&["a_next_seq"], "A1+B2"), wide(&["a_next_seq"], "A1+B3"));
-        assert_eq!(Fingerprint::of(&one), Fingerprint::of(&other));
+        assert_eq!(Fingerprint::from_verdict(&one), Fingerprint::from_verdict(&other));
     }
 
     #[test]
     fn another_field_of_the_same_port_makes_another_group() {
-        let key = Signature::of(&wide(&["head.key"], "T33")).unwrap();
-        let both = Signature::of(&wide(&["head.key", "head.pd", "data"], "T33")).unwrap();
+        let key = Signature::from_verdict(&wide(&["head.key"], "T33")).unwrap();
+        let both = Signature::from_verdict(&wide(&["head.key", "head.pd", "data"], "T33")).unwrap();
         assert_ne!(key, both);
         assert_eq!(both.to_string(), "mismatch-head.key.pd+data-UPDATE_RQ_s");
     }
@@ -281,6 +281,6 @@ mod tests {
     fn a_signature_is_a_file_name() {
         let crash =
             Verdict::Crashed { cycle: None, message: "fatal error: a/b.v:3 (x) y z".to_owned() };
-        assert_eq!(Signature::of(&crash).unwrap().to_string(), "crash-fatal-error");
+        assert_eq!(Signature::from_verdict(&crash).unwrap().to_string(), "crash-fatal-error");
     }
 }

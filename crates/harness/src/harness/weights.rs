@@ -16,29 +16,29 @@ use std::ops::RangeInclusive;
 /// type.
 pub trait Weight<Text> {
     /// The weight of this text.
-    fn of(text: Text) -> Self;
+    fn from_text(text: Text) -> Self;
 }
 
 impl Weight<u64> for Percent {
-    fn of(percent: u64) -> Self {
+    fn from_text(percent: u64) -> Self {
         Self::new(percent)
     }
 }
 
 impl<const WIDTH: u32> Weight<u64> for Uint<WIDTH> {
-    fn of(value: u64) -> Self {
+    fn from_text(value: u64) -> Self {
         Self::new(value)
     }
 }
 
 impl<const WIDTH: u32, const LEAST: u64> Weight<RangeInclusive<u64>> for Span<WIDTH, LEAST> {
-    fn of(range: RangeInclusive<u64>) -> Self {
+    fn from_text(range: RangeInclusive<u64>) -> Self {
         Self::new(*range.start(), *range.end())
     }
 }
 
 impl<W: Checked> Weight<W> for W {
-    fn of(weights: W) -> Self {
+    fn from_text(weights: W) -> Self {
         weights
     }
 }
@@ -89,7 +89,7 @@ macro_rules! weights {
 
         impl ::core::default::Default for $name {
             fn default() -> Self {
-                Self { $( $field: $crate::harness::Weight::of($default), )* }
+                Self { $( $field: $crate::harness::Weight::from_text($default), )* }
             }
         }
 

@@ -31,7 +31,7 @@ impl Design {
     ///
     /// # Errors
     /// The construct that is not understood.
-    pub fn of(tree: &Tree, top: &str) -> Result<Self, Reason> {
+    pub fn from_tree(tree: &Tree, top: &str) -> Result<Self, Reason> {
         let of_kind = |kind: &'static str| tree.modules.iter().filter(move |it| it.kind == kind);
         let mut builder = Builder {
             tree,

@@ -20,7 +20,7 @@ fn line(channel: &Channel) -> String {
 
 /// The channels of ports in one line: inputs, `/`, outputs; a port has one bit unless `:` and
 /// its width follow.
-fn found(text: &'static str) -> Vec<String> {
+fn recognized(text: &'static str) -> Vec<String> {
     let side = |side: &'static str| -> Vec<(&'static str, u32)> {
         let port = |port: &'static str| match port.split_once(':') {
             Some((name, width)) => (name, width.parse().unwrap()),
@@ -29,7 +29,7 @@ fn found(text: &'static str) -> Vec<String> {
         side.split_whitespace().map(port).collect()
     };
     let (inputs, outputs) = text.split_once('/').unwrap();
-    let channels = Channels::of(&ports(&side(inputs), &side(outputs)), &["clk", "rst"]);
+    let channels = Channels::recognize(&ports(&side(inputs), &side(outputs)), &["clk", "rst"]);
     channels.channels.iter().map(line).collect()
 }
 
@@ -185,19 +185,19 @@ fn usual_names_of_handshakes_are_recognized() {
         ("invalid in_data:8 / ok", &[]),
         ("valid_mask / q", &[]),
     ] {
-        assert_eq!(found(ports), expected, "{ports}");
+        assert_eq!(recognized(ports), expected, "{ports}");
     }
 }
 
 #[test]
 fn ports_of_no_channel_are_kept_and_a_module_without_sources_is_not_usable() {
     let inputs = [("a_valid", 1), ("a_data", 512), ("mode", 65)];
-    let channels = Channels::of(&ports(&inputs, &[("a_ready", 1)]), &[]);
+    let channels = Channels::recognize(&ports(&inputs, &[("a_ready", 1)]), &[]);
     assert_eq!(channels.other_inputs, [Port { name: "mode".to_owned(), width: 65 }]);
     assert!(channels.is_usable());
     let sink = ports(&[("a_ready", 1)], &[("a_valid", 1), ("a_data", 8)]);
-    assert!(!Channels::of(&sink, &[]).is_usable());
-    assert!(!Channels::of(&ports(&[("mode", 2)], &[("done", 1)]), &[]).is_usable());
+    assert!(!Channels::recognize(&sink, &[]).is_usable());
+    assert!(!Channels::recognize(&ports(&[("mode", 2)], &[("done", 1)]), &[]).is_usable());
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn enables_are_on_and_what_stops_the_block_is_off() {
         ("vdd", 1, Some(1)),
         ("VSS", 1, Some(0)),
     ] {
-        assert_eq!(held(&Port { name: name.to_owned(), width }), expected, "{name}");
+        assert_eq!(held_value(&Port { name: name.to_owned(), width }), expected, "{name}");
     }
 }
 
@@ -225,17 +225,17 @@ fn bidirectional_ports_are_not_driven() {
         &[("pad_in", 1), ("pad_enable", 1), ("req", 1)],
         &[("pad_out", 1), ("gnt", 1), ("q", 8)],
     );
-    let mut channels = Channels::of(&all, &[]);
+    let mut channels = Channels::recognize(&all, &[]);
     channels.other_inputs = all.inputs[..2].to_vec();
     channels.other_outputs = all.outputs[..1].to_vec();
     let held: Vec<_> =
-        channels.held().iter().map(|(port, value)| (port.name.clone(), *value)).collect();
+        channels.held_inputs().iter().map(|(port, value)| (port.name.clone(), *value)).collect();
     assert_eq!(held, [("pad_enable".to_owned(), 0)]);
 }
 
 #[test]
 fn lanes_share_a_port_in_equal_parts() {
-    let all = Channels::of(&ports(&[("req", 2), ("tag", 6)], &[("gnt", 2)]), &[]);
+    let all = Channels::recognize(&ports(&[("req", 2), ("tag", 6)], &[("gnt", 2)]), &[]);
     let parts = all.channels.iter().map(|lane| (lane.bit(), lane.part(&lane.payload[0].1)));
     let expected = [(Some(0), Some((2, 0))), (Some(1), Some((5, 3)))];
     assert_eq!(parts.collect::<Vec<_>>(), expected);

@@ -180,7 +180,7 @@ fn agent(interface: &Interface, clocks: &[String], fields: &mut Scope) -> AgentT
         _ => of("subordinate_checks", "manager_checks"),
     };
     let argument = match interface.protocol {
-        Protocol::Wishbone if interface.has("stall") => ", WishboneMode::Pipelined",
+        Protocol::Wishbone if interface.has_port("stall") => ", WishboneMode::Pipelined",
         Protocol::Wishbone => ", WishboneMode::Classic",
         _ => "",
     };

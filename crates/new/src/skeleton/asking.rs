@@ -193,7 +193,7 @@ impl Skeleton {
 
     /// What the text of the top declares.
     pub(super) fn header(&self) -> Result<Header, Error> {
-        Header::of(&self.top, &self.rtl, &self.options)
+        Header::find_module(&self.top, &self.rtl, &self.options)
     }
 
     /// The same with quotes around the values of strings: a shell removes those that were typed.

@@ -353,7 +353,7 @@ impl Skeleton {
         let bits: u32 = data.iter().map(|port| port.width).sum();
         let exhaustive = wrapping.is_combinational && resets.is_empty() && bits <= MOST_BITS;
         let vectors = bits.min(BITS_OF_CASE);
-        let types = Types::of(ports, wrapping);
+        let types = Types::from_ports(ports, wrapping);
         let type_name = Ident::camel(&self.name.type_name());
         let mut scopes = ChannelScopes { fields: Scope::of_channels(), types: Scope::default() };
         let channel_texts: Vec<ChannelText> = channels
@@ -421,7 +421,7 @@ impl Skeleton {
             sink_channels: of_side(false),
             channel_outputs,
             held: interfaces
-                .held(others)
+                .held_inputs(others)
                 .into_iter()
                 .map(|(port, value)| (PortText::new(port), value))
                 .collect(),
@@ -559,7 +559,7 @@ mod tests {
             };
             let (inputs, outputs) = (side(&mut rng), side(&mut rng));
             let ports = Ports { inputs, outputs, ..Ports::default() };
-            let channels = Channels::of(&ports, &[]);
+            let channels = Channels::recognize(&ports, &[]);
             let types = Types::default();
             let mut scopes =
                 ChannelScopes { fields: Scope::of_channels(), types: Scope::default() };

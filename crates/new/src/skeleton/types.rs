@@ -55,7 +55,7 @@ impl Types {
         (bits == port.width && known.width == port.width).then_some(&known.fields)
     }
 
-    pub fn of(ports: &Ports, wrapping: &Wrapping) -> Self {
+    pub fn from_ports(ports: &Ports, wrapping: &Wrapping) -> Self {
         let mut all = Collector { found: Self::default(), names: Scope::of_types() };
         let mut meanings: BTreeMap<Word, Ident> = BTreeMap::new();
         for pin in &wrapping.pins {
@@ -97,7 +97,7 @@ impl Collector {
         let name = Ident::camel(original);
         let name = match self.names.has_free(&name) {
             true => name,
-            false => name.of(&Ident::camel(port)),
+            false => name.joined(&Ident::camel(port)),
         };
         self.names.unique(name)
     }
@@ -200,7 +200,7 @@ macro_rules! layout {
     #[test]
     fn types_with_hostile_names_compile_and_contain_no_other_code() {
         let (ports, wrapping) = hostile();
-        let types = Types::of(&ports, &wrapping);
+        let types = Types::from_ports(&ports, &wrapping);
         let (structs, enums) = (types.structs.len(), types.enums.len());
         assert!(structs > 20 && enums > 20, "{structs} {enums}");
         let text = templates().render_named_str(TYPES.0, TYPES.1, &types).expect("a text");
@@ -220,7 +220,7 @@ macro_rules! layout {
     #[test]
     fn a_text_without_a_place_is_an_error() {
         let (ports, wrapping) = hostile();
-        let types = Types::of(&ports, &wrapping);
+        let types = Types::from_ports(&ports, &wrapping);
         let template = "{{ structs[0].original }}";
         assert!(templates().render_named_str("x", template, &types).is_err());
     }

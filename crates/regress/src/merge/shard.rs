@@ -142,7 +142,7 @@ impl ShardFile {
                     let message = format!("{name} is not case {at} of this run");
                     return Err(self.wrong(&message));
                 }
-                let Some(signature) = Signature::of(&verdict) else {
+                let Some(signature) = Signature::from_verdict(&verdict) else {
                     return Err(self.wrong(&format!("{name} did not fail")));
                 };
                 self.signatures.insert(group, signature.clone());

@@ -45,7 +45,7 @@ impl CodeCoverage {
         for (profile, model) in &opening.models {
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Points };
-            all.push(worker.have::<Vec<Point>>(task)?.done()?);
+            all.push(worker.run_task::<Vec<Point>>(task)?.done()?);
         }
         let sources = Sources::new(&examined.texts, &all);
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());

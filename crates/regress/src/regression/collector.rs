@@ -63,7 +63,7 @@ impl Progress for Collector<'_, '_> {
             return Ok(());
         }
         let kinds = self.failures.kinds();
-        self.take(case, outcome)?;
+        self.collect_case(case, outcome)?;
         // The interruption cut the processing of this failure short. A resumed run repeats it.
         if outcome.verdict.is_failure() && self.failures.is_interrupted() {
             self.journal = None;
@@ -108,7 +108,7 @@ impl Collector<'_, '_> {
     }
 
     /// Counts a case and stores its files.
-    pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+    pub fn collect_case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         self.tally.add(case, outcome);
         (self.events)(Event::Case { case, outcome, totals: &self.tally.totals });
@@ -178,7 +178,7 @@ impl Collector<'_, '_> {
         let InterruptedRun { state, cases, .. } = left;
         let firsts = state.first_cases.iter().flatten();
         let mut named = firsts.chain(cases.iter().map(|(case, _)| case));
-        if let Some(foreign) = named.find(|case| !plan.has(case)) {
+        if let Some(foreign) = named.find(|case| !plan.contains(case)) {
             let message = format!("contains the case {}, which this run has not", foreign.name);
             let path = self.directory.folder().join(JOURNAL);
             return Err(Error::File { code: codes::CANNOT_RESUME, path, message });
@@ -202,7 +202,7 @@ impl Collector<'_, '_> {
             .for_each(|text| self.unwritten.add(&Error::Environment(codes::WRITE_FAILED, text)));
         let mut next = state.next;
         for (case, outcome) in cases {
-            self.take(&case, &outcome)?;
+            self.collect_case(&case, &outcome)?;
             next = case.place + 1;
         }
         Ok(next)

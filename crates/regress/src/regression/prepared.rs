@@ -64,12 +64,12 @@ impl PreparedRegression<'_> {
     ///
     /// # Errors
     /// If the location cannot hold a run.
-    pub fn begin(
+    pub fn create_run(
         &self,
         place: &OutputLocation,
         events: &mut Events<'_>,
     ) -> Result<RunStart, Error> {
-        let directory = RunDirectory::begin(place, &self.header)?;
+        let directory = RunDirectory::create(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
         let run_command = RunCommand::now(self.identity());
@@ -80,7 +80,7 @@ impl PreparedRegression<'_> {
                 "cannot write the journal, so this run cannot be resumed: {error}"
             )));
         };
-        let journal = Journal::begin(directory.folder(), run_command.clone(), &state);
+        let journal = Journal::create(directory.folder(), run_command.clone(), &state);
         let journal = journal.map_err(warn).ok();
         Ok(RunStart { directory, journal, left: None, run_command })
     }
@@ -89,7 +89,7 @@ impl PreparedRegression<'_> {
     ///
     /// # Errors
     /// [`Error::File`] if the folder has another run, or another process writes it.
-    pub fn again(&self, folder: &Path, left: InterruptedRun) -> Result<RunStart, Error> {
+    pub fn resume_run(&self, folder: &Path, left: InterruptedRun) -> Result<RunStart, Error> {
         let now = self.identity();
         let then = &left.run_command.header;
         let keys = [&now, then].into_iter().flat_map(|header| header.as_object());
@@ -106,7 +106,7 @@ impl PreparedRegression<'_> {
                 });
             }
         }
-        let directory = RunDirectory::again(folder, &left.state)?;
+        let directory = RunDirectory::resume(folder, &left.state)?;
         let run_command = left.run_command.clone();
         Ok(RunStart { directory, journal: None, left: Some(left), run_command })
     }
@@ -140,7 +140,7 @@ impl PreparedRegression<'_> {
             start.hangs = collector.hangs;
             let state = collector.state(place);
             let folder = collector.directory.folder();
-            collector.journal = Some(Journal::begin(folder, run_command, &state)?);
+            collector.journal = Some(Journal::create(folder, run_command, &state)?);
         }
         // The journal may name any number.
         let before = Duration::try_from_secs_f64(collector.before.0).unwrap_or_default();
@@ -168,7 +168,7 @@ impl PreparedRegression<'_> {
         }
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
         let ended = Moment::now();
-        let day = (!self.header.waivers.is_empty()).then(|| Day::of(ended));
+        let day = (!self.header.waivers.is_empty()).then(|| Day::from_moment(ended));
         let timing = Timing {
             ended: ended.milliseconds(),
             command: program::command(),

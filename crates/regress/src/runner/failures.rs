@@ -118,7 +118,7 @@ impl Failures {
     /// # Errors
     /// [`Error::Environment`] if it has no vector.
     pub fn add(&mut self, case: &Case, profile: &Profile, outcome: &Outcome) -> Result<(), Error> {
-        let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
+        let Some(signature) = Signature::from_verdict(&outcome.verdict) else { return Ok(()) };
         if outcome.verdict == Verdict::NoGoldenModel {
             // All cases fail alike, so nothing is worth storing.
             return Ok(());
@@ -129,7 +129,8 @@ impl Failures {
             case: Some(case.name.clone()),
             ..self.origin.clone()
         };
-        let rule = Fingerprint::of(&outcome.verdict).map_or_else(String::new, |one| one.rule);
+        let rule =
+            Fingerprint::from_verdict(&outcome.verdict).map_or_else(String::new, |one| one.rule);
         if let Some(place) = self.groups.iter().position(|group| group.signature == signature) {
             let group = &mut self.groups[place];
             group.count += 1;

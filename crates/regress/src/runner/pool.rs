@@ -114,7 +114,7 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
         Some((case.clone(), Work::Case(case)))
     }
 
-    fn look(&mut self) -> PoolAction {
+    fn poll(&mut self) -> PoolAction {
         if self.interrupted.load(Ordering::Relaxed) {
             self.end = End::Interrupted;
             return PoolAction::Stop;

@@ -59,7 +59,7 @@ impl Client for Replays<'_, '_> {
         self.replays.iter().any(|replay| replay.model.is_simulated())
     }
 
-    fn look(&mut self) -> PoolAction {
+    fn poll(&mut self) -> PoolAction {
         if self.interrupted.load(Ordering::Relaxed) {
             PoolAction::Stop
         } else {

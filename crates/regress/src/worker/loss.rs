@@ -66,7 +66,7 @@ pub struct Losses {
 
 impl Losses {
     /// No losses, and a worker that processes nothing else.
-    pub fn alone() -> Self {
+    pub fn single_task() -> Self {
         Self { is_alone: true, ..Self::default() }
     }
 
@@ -142,7 +142,10 @@ mod tests {
 
     #[test]
     fn a_worker_that_dies_alone_is_a_verdict() {
-        assert_eq!(Losses::alone().add(died()).unwrap(), crashed("process exited with code 1"));
+        assert_eq!(
+            Losses::single_task().add(died()).unwrap(),
+            crashed("process exited with code 1")
+        );
         let mut losses = Losses::default();
         assert_eq!(losses.add(died()).unwrap(), None);
         assert_eq!(losses.add(died()).unwrap(), crashed("process exited with code 1"));
@@ -151,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_repeated_hang_is_a_verdict() {
-        let mut losses = Losses::alone();
+        let mut losses = Losses::single_task();
         assert_eq!(losses.add(Loss::Hung).unwrap(), None);
         assert!(losses.to_others(true).eq([&Loss::Hung]), "a repetition that ends well decides");
         assert_eq!(losses.add(Loss::Hung).unwrap(), hang());
@@ -162,7 +165,7 @@ mod tests {
     #[test]
     fn a_repeated_signal_is_a_verdict() {
         let signalled = || Loss::Signalled("process killed by SIGTERM".to_owned());
-        let mut losses = Losses::alone();
+        let mut losses = Losses::single_task();
         assert_eq!(losses.add(signalled()).unwrap(), None);
         assert_eq!(losses.add(signalled()).unwrap(), crashed("process killed by SIGTERM"));
     }

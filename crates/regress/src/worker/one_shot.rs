@@ -96,7 +96,7 @@ impl OneShotWorker {
     /// Runs a vector.
     pub fn replay(&self, subject: &VectorJob<'_>) -> Result<Finish<Replayed>, Error> {
         let model = subject.build(View::Quick)?;
-        self.have(subject.task(model, Action::Replay(subject.vector.clone())))
+        self.run_task(subject.task(model, Action::Replay(subject.vector.clone())))
     }
 
     /// Writes a waveform of a vector.
@@ -135,7 +135,7 @@ impl OneShotWorker {
     /// Determines which side violates the specification.
     pub fn judge(&self, subject: &VectorJob<'_>) -> Result<Finish<Blame>, Error> {
         let model = subject.build(View::Quick)?;
-        self.have(subject.task(model, Action::Judge(subject.vector.clone())))
+        self.run_task(subject.task(model, Action::Judge(subject.vector.clone())))
     }
 
     /// Explains the failure of a vector. `tracing` selects the model with waveform support to use,
@@ -163,7 +163,7 @@ impl OneShotWorker {
         let model = subject.build(View::Quick)?;
         let task = subject.task(model, Action::Shrink(subject.vector.clone(), budget));
         let mut best = None;
-        let mut losses = Losses::alone();
+        let mut losses = Losses::single_task();
         let finish = loop {
             let attempt = self.attempt(&task, &mut |reply| {
                 advance(reply, progress, &mut best);
@@ -207,12 +207,12 @@ impl OneShotWorker {
         let action = Action::ShrinkLost(subject.vector.clone(), verdict.clone(), budget);
         let task = subject.task(model.clone(), action);
         let mut best = None;
-        let mut losses = Losses::alone();
+        let mut losses = Losses::single_task();
         loop {
             let attempt = self.attempt(&task, &mut |reply| match reply {
                 Reply::Candidate(vector) => {
                     let task = subject.task(model.clone(), Action::Replay(*vector));
-                    let outcome = match self.have::<Replayed>(task) {
+                    let outcome = match self.run_task::<Replayed>(task) {
                         Ok(Finish::Done(replayed)) => Some(replayed.outcome),
                         Ok(Finish::Lost(verdict)) => Some(Outcome::without_cycles(verdict)),
                         Ok(Finish::Interrupted) | Err(_) => None,
@@ -245,8 +245,8 @@ impl OneShotWorker {
     ///
     /// # Errors
     /// Errors of the task.
-    pub fn have<T: DeserializeOwned>(&self, task: Task) -> Result<Finish<T>, Error> {
-        let mut losses = Losses::alone();
+    pub fn run_task<T: DeserializeOwned>(&self, task: Task) -> Result<Finish<T>, Error> {
+        let mut losses = Losses::single_task();
         loop {
             match self.attempt(&task, &mut |_| None)? {
                 Attempt::Finished(finish) => return Ok(finish),
@@ -267,13 +267,13 @@ impl OneShotWorker {
         action: impl FnOnce(Built) -> Action,
     ) -> Result<Finish<T>, Error> {
         let model = subject.build(View::Quick)?;
-        match self.have::<Option<String>>(subject.task(model.clone(), Action::Load))? {
+        match self.run_task::<Option<String>>(subject.task(model.clone(), Action::Load))? {
             Finish::Done(_) => {}
             Finish::Lost(verdict) => return Ok(Finish::Lost(verdict)),
             Finish::Interrupted => return Ok(Finish::Interrupted),
         }
         let observed = subject.build(view)?;
-        self.have(subject.task(model, action(observed)))
+        self.run_task(subject.task(model, action(observed)))
     }
 
     /// Runs a task in one worker.
@@ -347,7 +347,7 @@ fn run_task(
 ) -> Result<Attempt<String>, Error> {
     let grace = if matches!(task.action, Action::Trace(..)) { TRACE_GRACE } else { GRACE };
     worker.send(&Request::Work { place: 0, work: Work::Task(Box::new(task)) })?;
-    worker.begin();
+    worker.start_clocks();
     let mut cancelled: Option<Instant> = None;
     loop {
         if cancelled.is_none() && interrupted.load(Ordering::Relaxed) {
@@ -380,7 +380,7 @@ fn run_task(
                     if let Some(answer) = on_reply(other) {
                         worker.send(&answer)?;
                         // The time in which this process made the answer is not the worker's.
-                        worker.begin();
+                        worker.start_clocks();
                     }
                 }
             }

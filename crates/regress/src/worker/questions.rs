@@ -54,7 +54,7 @@ impl Questions {
     ///
     /// # Errors
     /// Errors of the question. [`Error::Environment`] if the process does not answer.
-    pub fn ask(&self, block: &str, query: &Query) -> Result<Vec<u8>, Error> {
+    pub fn query(&self, block: &str, query: &Query) -> Result<Vec<u8>, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let key = match query {
             Query::Facts { .. } | Query::Meaning(..) => postcard::to_allocvec(&(block, query)).ok(),
@@ -63,7 +63,7 @@ impl Questions {
         if let Some(answer) = key.as_ref().and_then(|key| state.known.get(key)) {
             return Ok(answer.clone());
         }
-        let answer = state.ask(&self.path, block, query)?;
+        let answer = state.query(&self.path, block, query)?;
         if let Some(key) = key.filter(|_| state.known.len() < MOST_KEPT) {
             state.known.insert(key, answer.clone());
         }
@@ -72,7 +72,7 @@ impl Questions {
 }
 
 impl State {
-    fn ask(&mut self, path: &PathBuf, block: &str, query: &Query) -> Result<Vec<u8>, Error> {
+    fn query(&mut self, path: &PathBuf, block: &str, query: &Query) -> Result<Vec<u8>, Error> {
         let mut process = match self.process.take() {
             Some(process) => process,
             None => {
@@ -83,7 +83,7 @@ impl State {
         };
         let work = Work::Query(block.to_owned(), Box::new(query.clone()));
         process.send(&Request::Work { place: 0, work })?;
-        process.begin();
+        process.start_clocks();
         loop {
             let replies = match process.wait(TICK) {
                 Event::Replies(replies) => replies,

@@ -84,7 +84,7 @@ impl RtlLog {
 
     /// Begins new work. If it `folds_all`, a line that any worker has printed before is not shown
     /// again. A line of earlier work never is.
-    pub fn begin(&self, folds_all: bool) {
+    pub fn start_work(&self, folds_all: bool) {
         let mut state = self.state();
         state.room = if folds_all { MOST_FOLDED } else { MOST };
         state.folds_all = folds_all;
@@ -144,7 +144,7 @@ impl RtlLog {
     }
 
     /// Reports that the last line of a worker came again.
-    fn again(&self, times: u64) {
+    fn repeat_last_line(&self, times: u64) {
         let mut state = self.state();
         let text = more(times);
         match !state.folds_all && state.takes(text.as_bytes()) {
@@ -286,7 +286,7 @@ impl Lines {
     fn end_repeats(&mut self) {
         let again = std::mem::take(&mut self.again);
         if again > 0 {
-            self.log.again(again);
+            self.log.repeat_last_line(again);
         }
     }
 
@@ -321,7 +321,7 @@ mod tests {
     }
 
     /// Shows these outputs of workers.
-    fn of(log: &RtlLog, outputs: &[&[u8]]) {
+    fn log_outputs(log: &RtlLog, outputs: &[&[u8]]) {
         for output in outputs {
             let mut lines = Lines::new(log.clone());
             // Pieces end anywhere.
@@ -330,10 +330,10 @@ mod tests {
         }
     }
 
-    fn all(folds_all: bool, outputs: &[&[u8]]) -> String {
+    fn log_all(folds_all: bool, outputs: &[&[u8]]) -> String {
         let (log, messages) = log();
-        log.begin(folds_all);
-        of(&log, outputs);
+        log.start_work(folds_all);
+        log_outputs(&log, outputs);
         let closing = thread::spawn(move || log.close());
         let mut text = String::new();
         while !closing.is_finished() {
@@ -346,27 +346,30 @@ mod tests {
 
     #[test]
     fn each_line_of_rtl_has_the_mark() {
-        assert_eq!(all(false, &[b"a\nPASS  b\r\n\nc"]), "rtl: a\nrtl: PASS  b\nrtl: \nrtl: c\n");
-        assert_eq!(all(false, &[b"\xff\xfe\n"]), "rtl: \u{fffd}\u{fffd}\n");
+        assert_eq!(
+            log_all(false, &[b"a\nPASS  b\r\n\nc"]),
+            "rtl: a\nrtl: PASS  b\nrtl: \nrtl: c\n"
+        );
+        assert_eq!(log_all(false, &[b"\xff\xfe\n"]), "rtl: \u{fffd}\u{fffd}\n");
     }
 
     #[test]
     fn a_long_line_is_cut() {
         let long = [b"x".repeat(5 * LONGEST), b"\ny\n".to_vec()].concat();
         let expected = format!("rtl: {}…\nrtl: y\n", "x".repeat(LONGEST));
-        assert_eq!(all(false, &[&long]), expected);
+        assert_eq!(log_all(false, &[&long]), expected);
         let whole = b"x".repeat(LONGEST);
-        assert_eq!(all(false, &[&whole]), format!("rtl: {}\n", "x".repeat(LONGEST)));
+        assert_eq!(log_all(false, &[&whole]), format!("rtl: {}\n", "x".repeat(LONGEST)));
     }
 
     #[test]
     fn repeated_lines_are_folded() {
         let output = [&b"a\n".repeat(413)[..], b"b\na\n"].concat();
         let expected = "rtl: a\nrtl: … 412 more lines\nrtl: b\nrtl: a\n";
-        assert_eq!(all(false, &[&output]), expected);
+        assert_eq!(log_all(false, &[&output]), expected);
         // Over all workers, in a run of many cases.
         let expected = "rtl: a\nrtl: b\nrtl: c\nrtl: … 3 more lines\n";
-        assert_eq!(all(true, &[b"a\nb\n", b"a\nb\na\nc\n"]), expected);
+        assert_eq!(log_all(true, &[b"a\nb\n", b"a\nb\na\nc\n"]), expected);
     }
 
     /// A command builds and runs many models, and each prints when it is created.
@@ -377,8 +380,8 @@ mod tests {
         for (folds_all, output) in
             [(true, &b"a\nb\n"[..]), (false, b"a\nb\nc\nc\nd\nc\n"), (true, b"a\nc\ne\n")]
         {
-            log.begin(folds_all);
-            of(&log, &[output]);
+            log.start_work(folds_all);
+            log_outputs(&log, &[output]);
             text += &shown(&messages);
         }
         assert_eq!(text, "rtl: a\nrtl: b\nrtl: c\nrtl: … 1 more line\nrtl: d\nrtl: c\nrtl: e\n");
@@ -387,12 +390,12 @@ mod tests {
     #[test]
     fn all_lines_together_are_bounded() {
         let output: String = (0..3 * MOST.lines).map(|line| format!("{line}\n")).collect();
-        let text = all(false, &[output.as_bytes()]);
+        let text = log_all(false, &[output.as_bytes()]);
         assert_eq!(text.lines().count(), MOST.lines + 1);
         assert!(text.ends_with(&format!("rtl: … {} more lines\n", 2 * MOST.lines)), "{text}");
         let long: String =
             (0..3000).map(|line| format!("{line} {}\n", "x".repeat(LONGEST))).collect();
-        let text = all(false, &[long.as_bytes()]);
+        let text = log_all(false, &[long.as_bytes()]);
         assert!(text.len() < 2 * MOST.bytes && text.ends_with("more lines\n"), "{}", text.len());
     }
 

@@ -77,7 +77,7 @@ enum TaskProgress {
 }
 
 impl TaskProgress {
-    const fn of(action: &Action) -> Self {
+    const fn from_action(action: &Action) -> Self {
         match action {
             Action::Shrink(..) => Self::Shrinks,
             Action::ShrinkLost(..) => Self::ShrinksLost,
@@ -105,7 +105,7 @@ const MOST: u64 = 1 << 40;
 /// Whether a case can have this outcome.
 fn is_possible(outcome: &Outcome) -> bool {
     let Outcome { cycles, packets, hits, .. } = outcome;
-    hits.hit().all(|(_, count)| count <= MOST) && [cycles, packets].iter().all(|n| **n <= MOST)
+    hits.hit_bins().all(|(_, count)| count <= MOST) && [cycles, packets].iter().all(|n| **n <= MOST)
 }
 
 /// The result of waiting for a worker.
@@ -190,7 +190,7 @@ impl<L: Link> Supervisor<L> {
                 self.expected.push_back(Expected::Case(*place));
             }
             Request::Work { place, work: Work::Task(task) } => {
-                let progress = TaskProgress::of(&task.action);
+                let progress = TaskProgress::from_action(&task.action);
                 self.expected.push_back(Expected::Task { place: *place, progress });
             }
             Request::Work { place, work: Work::Query(..) } => {
@@ -204,7 +204,7 @@ impl<L: Link> Supervisor<L> {
     }
 
     /// Starts the clocks when the worker gets work.
-    pub fn begin(&mut self) {
+    pub fn start_clocks(&mut self) {
         self.looked = Instant::now();
         self.silent = Duration::ZERO;
         self.advance();
@@ -216,11 +216,11 @@ impl<L: Link> Supervisor<L> {
         let now = Instant::now();
         let passed = now.duration_since(self.looked);
         self.looked = now;
-        self.take(received, passed)
+        self.process(received, passed)
     }
 
     /// Processes what was received. `passed` is the time since the last call.
-    fn take(&mut self, received: Received, passed: Duration) -> Event {
+    fn process(&mut self, received: Received, passed: Duration) -> Event {
         let step = passed.min(STEP);
         self.without_progress += step;
         self.silent += step;
@@ -434,7 +434,7 @@ mod tests {
                 self.0.link.replies.push_back(frame(&alive).unwrap());
             }
             let received = self.0.link.receive(self.0.frames.buffer(), Duration::ZERO);
-            match self.0.take(received, passed) {
+            match self.0.process(received, passed) {
                 Event::Lost(loss) => {
                     assert_eq!(loss, Loss::Hung);
                     true
@@ -561,8 +561,10 @@ mod tests {
         let json = || Answer::Task("1".to_owned());
         let refusal = Refusal { code: codes::SYSTEM, message: String::new() };
         let long = Outcome { cycles: u64::MAX, ..Outcome::without_cycles(Verdict::Match) };
-        let hits =
-            Outcome { hits: Hits::of(&[1, u64::MAX]), ..Outcome::without_cycles(Verdict::Match) };
+        let hits = Outcome {
+            hits: Hits::from_counts(&[1, u64::MAX]),
+            ..Outcome::without_cycles(Verdict::Match)
+        };
         for (requests, wrong) in [
             // Before any work, another place, and too early.
             (vec![], done(0, matches())),
@@ -620,7 +622,7 @@ mod tests {
             };
             observed.0.send(&task(3, Action::Load)).unwrap();
             if is_loading {
-                observed.0.begin();
+                observed.0.start_clocks();
             }
             observed.0.link.replies.push_back((MAX_LENGTH as u32).to_le_bytes().to_vec());
             let tick = Duration::from_millis(200);

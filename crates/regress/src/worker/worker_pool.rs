@@ -52,7 +52,7 @@ pub trait Launch: Sync {
     fn confined(&self, _: ActiveSandbox) {}
 
     /// Work begins. The models of an `is_session` run many cases.
-    fn begin(&self, _is_session: bool) {}
+    fn start_work(&self, _is_session: bool) {}
 
     /// All workers have ended.
     fn end(&self) {}
@@ -74,8 +74,8 @@ impl Launch for WorkerProgram {
         Self::confined(self, in_force);
     }
 
-    fn begin(&self, is_session: bool) {
-        self.log().begin(is_session);
+    fn start_work(&self, is_session: bool) {
+        self.log().start_work(is_session);
     }
 
     fn end(&self) {
@@ -114,7 +114,7 @@ pub trait Client {
     fn next(&mut self) -> Option<(Self::Item, Work)>;
 
     /// Polled many times a second.
-    fn look(&mut self) -> PoolAction;
+    fn poll(&mut self) -> PoolAction;
 
     /// Takes a result. Results come in the order of the work.
     ///
@@ -202,7 +202,7 @@ impl PoolState {
 
     /// Takes at most `most` items for a worker. Blocks until there is one if the worker has
     /// `nothing` to do.
-    fn take(&self, most: usize, nothing: bool) -> Vec<InFlightWork> {
+    fn take_items(&self, most: usize, nothing: bool) -> Vec<InFlightWork> {
         let mut queue = self.queue();
         while nothing && queue.is_empty() && !self.is_over() {
             queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -278,7 +278,7 @@ pub fn run<C: Client>(
     let shared = PoolState { workers, ..PoolState::default() };
     let simulated = client.is_simulated() || opening.is_some_and(SessionSetup::is_simulated);
     let (sender, completions) = mpsc::channel();
-    launch.begin(opening.is_some());
+    launch.start_work(opening.is_some());
     let result = thread::scope(|scope| {
         let _end = ShutdownGuard(&shared);
         for index in 0..workers {
@@ -318,8 +318,8 @@ impl<I> WorkerPool<'_, I> {
         let mut place = 0;
         loop {
             if next == PoolAction::Continue {
-                next = client.look();
-            } else if client.look() == PoolAction::Stop {
+                next = client.poll();
+            } else if client.poll() == PoolAction::Stop {
                 next = PoolAction::Stop;
             }
             if next == PoolAction::Stop {
@@ -464,7 +464,7 @@ impl<L: Launch> WorkerThread<'_, L> {
             match event {
                 Event::Replies(replies) => {
                     for reply in replies {
-                        self.take(reply)?;
+                        self.process_reply(reply)?;
                     }
                 }
                 Event::Lost(loss) => self.lost(loss)?,
@@ -487,7 +487,7 @@ impl<L: Launch> WorkerThread<'_, L> {
             return Ok(());
         }
         let nothing = self.assigned.is_empty();
-        let pieces = self.shared.take(BATCH - self.assigned.len(), nothing);
+        let pieces = self.shared.take_items(BATCH - self.assigned.len(), nothing);
         if pieces.is_empty() {
             return Ok(());
         }
@@ -507,7 +507,7 @@ impl<L: Launch> WorkerThread<'_, L> {
         }
         if let Some(worker) = &mut self.worker {
             if nothing {
-                worker.begin();
+                worker.start_clocks();
             }
             for piece in pieces {
                 worker.send(&Request::Work { place: piece.place, work: piece.work.clone() })?;
@@ -517,7 +517,7 @@ impl<L: Launch> WorkerThread<'_, L> {
         Ok(())
     }
 
-    fn take(&mut self, reply: Reply) -> Result<(), Error> {
+    fn process_reply(&mut self, reply: Reply) -> Result<(), Error> {
         match reply {
             Reply::NotReady(refusal) | Reply::Done { answer: Answer::Refused(refusal), .. } => {
                 Err(refusal.into())
@@ -595,7 +595,7 @@ mod tests {
             fn next(&mut self) -> Option<(u64, Work)> {
                 None
             }
-            fn look(&mut self) -> PoolAction {
+            fn poll(&mut self) -> PoolAction {
                 PoolAction::Stop
             }
             fn landed(&mut self, item: u64, _: Completion) -> Result<PoolAction, Error> {

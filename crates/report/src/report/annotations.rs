@@ -33,10 +33,10 @@ pub enum Ci {
 impl Ci {
     /// Detects the CI system from environment variables.
     pub fn detect() -> Option<Self> {
-        Self::of(|name| env::var_os(name))
+        Self::from_environment(|name| env::var_os(name))
     }
 
-    fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+    fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
         let is_true = |name| variable(name).is_some_and(|value| value == "true");
         match () {
             () if is_true("GITHUB_ACTIONS") => {
@@ -168,8 +168,8 @@ fn location<'a>(results: &'a Results, suspects: &'a [Suspect]) -> Option<(&'a st
 mod tests {
     use super::*;
 
-    fn of(variables: &[(&str, &str)]) -> Option<Ci> {
-        Ci::of(|name| {
+    fn ci_of(variables: &[(&str, &str)]) -> Option<Ci> {
+        Ci::from_environment(|name| {
             let found = variables.iter().find(|(other, _)| *other == name);
             found.map(|(_, value)| OsString::from(value))
         })
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn the_environment_names_the_ci_system() {
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[("GITHUB_ACTIONS", "false"), ("GITLAB_CI", "")]), None);
-        assert_eq!(of(&[("GITLAB_CI", "true")]), Some(Ci::GitLab));
-        assert_eq!(of(&[("GITHUB_ACTIONS", "true")]), Some(Ci::GitHub(None)));
+        assert_eq!(ci_of(&[]), None);
+        assert_eq!(ci_of(&[("GITHUB_ACTIONS", "false"), ("GITLAB_CI", "")]), None);
+        assert_eq!(ci_of(&[("GITLAB_CI", "true")]), Some(Ci::GitLab));
+        assert_eq!(ci_of(&[("GITHUB_ACTIONS", "true")]), Some(Ci::GitHub(None)));
         let both = [("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", "/s")];
-        assert_eq!(of(&both), Some(Ci::GitHub(Some("/s".into()))));
+        assert_eq!(ci_of(&both), Some(Ci::GitHub(Some("/s".into()))));
     }
 }

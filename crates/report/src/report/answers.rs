@@ -160,7 +160,7 @@ pub fn page(folder: &Path, record: &AnswerRecord, blocks: Blocks<'_>) -> Result<
     let shown = failed.iter().filter_map(|row| {
         let explanation = explanation(folder, &row.vector?.beside(EXPLAINED))?;
         let (question, profile) = (row.question, row.profile.clone());
-        Some(Counterexample { question, profile, waves: waves::of(&explanation)? })
+        Some(Counterexample { question, profile, waves: waves::draw_waves(&explanation)? })
     });
     let shown: Vec<Counterexample<'_>> = shown.collect();
     let mut coverage = Vec::new();
@@ -370,7 +370,7 @@ fn row<'a>(
     let Subject { rtl, old, accept_bounded, .. } = &record.subject;
     let outcome = status.outcome(*accept_bounded);
     let passes = record.passes(outcome);
-    let found = status.found();
+    let found = status.found_inputs();
     let next = match (status, found) {
         _ if passes => Vec::new(),
         (AnswerStatus::Bounded { cycles, .. }, _) => vec![format!(

@@ -48,7 +48,7 @@ impl Cases {
     pub fn add(&mut self, entry: &Entry) {
         let (row, failed) = match entry {
             Entry::Failed { place, group, verdict, cycles, packets, .. } => {
-                let signature = || Signature::of(verdict).map(|one| one.to_string());
+                let signature = || Signature::from_verdict(verdict).map(|one| one.to_string());
                 self.signatures.entry(*group).or_insert_with(|| signature().unwrap_or_default());
                 (Row(*place, vec![*cycles], vec![*packets], vec![*group]), true)
             }
@@ -91,7 +91,7 @@ impl Cases {
             let command = reproduce.command(&name);
             (name, command)
         };
-        Json::of(&List {
+        Json::serialize(&List {
             block: &run.block,
             profiles: &run.profiles,
             scenarios: &run.scenarios,

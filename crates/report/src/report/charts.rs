@@ -85,7 +85,7 @@ pub const MEASURES: [Measure; 3] = [
 
 /// The charts of runs of one block, oldest first; empty for fewer than two runs. Links are
 /// relative to `folder`.
-pub fn of(runs: &[Run], folder: &Path) -> Vec<Chart> {
+pub fn draw_charts(runs: &[Run], folder: &Path) -> Vec<Chart> {
     let runs = &runs[runs.len().saturating_sub(MOST_POINTS)..];
     match runs.len() {
         0 | 1 => Vec::new(),
@@ -220,7 +220,7 @@ mod tests {
             run("2026-01-02T02:00:00.000Z", 30),
             run("2026-01-03T02:00:00.000Z", 0),
         ];
-        let charts = of(&runs, Path::new("/"));
+        let charts = draw_charts(&runs, Path::new("/"));
         let failed = &charts[1];
         let dates: Vec<&str> = failed.dates.iter().map(|mark| mark.text.as_str()).collect();
         assert_eq!(dates, ["2026-01-01", "2026-01-02", "2026-01-03"]);
@@ -229,10 +229,10 @@ mod tests {
         assert!(failed.points[1].y < failed.points[0].y && failed.points[1].failed);
         assert!(failed.points[1].text.starts_with("2026-01-02 02:00: 30, FAIL"));
         assert!(charts[0].points[0].text.contains("99.9 %"), "not rounded up to 100");
-        assert!(of(&runs[..1], Path::new("/")).is_empty());
+        assert!(draw_charts(&runs[..1], Path::new("/")).is_empty());
         // Runs of one day have times of day.
         let runs = [run("2026-01-01T02:00:00Z", 0), run("2026-01-01T03:30:00Z", 0)];
-        let dates = of(&runs, Path::new("/")).remove(0).dates;
+        let dates = draw_charts(&runs, Path::new("/")).remove(0).dates;
         assert_eq!(
             dates.iter().map(|mark| mark.text.as_str()).collect::<Vec<_>>(),
             ["2026-01-01 02:00", "03:30"]

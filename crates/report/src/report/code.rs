@@ -88,7 +88,7 @@ struct Place {
 ///
 /// # Errors
 /// If its files cannot be read.
-pub fn of(folder: &Path) -> Result<Option<Code>, Error> {
+pub fn read_code(folder: &Path) -> Result<Option<Code>, Error> {
     if !folder.join(COVERAGE).exists() {
         return Ok(None);
     }

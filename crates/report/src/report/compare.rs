@@ -114,7 +114,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Errors of the results and of the coverage. [`Error::File`] for runs of other blocks.
-    pub fn of(folders: [&Path; 2]) -> Result<Self, Error> {
+    pub fn compare_runs(folders: [&Path; 2]) -> Result<Self, Error> {
         let [old, new] = [read(folders[0])?, read(folders[1])?];
         if old.run.block != new.run.block {
             return Err(Error::File {

@@ -115,7 +115,7 @@ struct Bins<'a> {
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn of(
+pub fn read_coverage(
     folder: &Path,
     order: &[String],
     block: Option<&BlockInfo>,
@@ -205,7 +205,7 @@ fn bins(database: &Database, profiles: &[(&str, &ProfileBins)], links: &Links) -
         Some(first) if links.iter().all(|link| link == first) => vec![first.clone()],
         _ => links.clone(),
     };
-    Json::of(&Bins {
+    Json::serialize(&Bins {
         groups: database
             .groups
             .iter()

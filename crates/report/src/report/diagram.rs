@@ -79,7 +79,10 @@ struct Hits {
 
 /// The diagram of a block that declares its transitions. `profiles` are names and hits by rule;
 /// unreachable rules are missing.
-pub fn of(block: &BlockInfo, profiles: &[(&str, &BTreeMap<String, u64>)]) -> Option<Diagram> {
+pub fn draw_diagram(
+    block: &BlockInfo,
+    profiles: &[(&str, &BTreeMap<String, u64>)],
+) -> Option<Diagram> {
     draw(&block.transitions, profiles)
 }
 
@@ -163,7 +166,7 @@ fn draw(
         let sums: Vec<Option<u64>> = sums.collect();
         let all = sums.iter().flatten().copied().reduce(|one, other| one + other);
         let hits = std::iter::once(&all).chain(&sums).zip(&most);
-        let hits = hits.map(|(sum, most)| Hits::of(*sum, *most)).collect();
+        let hits = hits.map(|(sum, most)| Hits::from_sum(*sum, *most)).collect();
         let path = if is_loop { loop_at(graph.node(from)?)? } else { path(&points) };
         Some(Arrow { from, to, rules: rules.clone(), path, lines, x, y, hits })
     };
@@ -188,7 +191,7 @@ fn totals(
 }
 
 impl Hits {
-    fn of(sum: Option<u64>, most: u64) -> Self {
+    fn from_sum(sum: Option<u64>, most: u64) -> Self {
         let heat = match sum {
             None => "cannot",
             Some(0) => "never",

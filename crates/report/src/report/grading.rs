@@ -134,7 +134,7 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
         .profiles
         .iter()
         .flat_map(|graded| {
-            graded.mutants.iter().filter_map(|mutant| left(run, graded, mutant, &files))
+            graded.mutants.iter().filter_map(|mutant| survivor_row(run, graded, mutant, &files))
         })
         .collect();
     rows.sort_by_key(|row| row.verdict != "survived");
@@ -243,7 +243,7 @@ fn profile(graded: &ProfileGrading) -> Profile<'_> {
     Profile { name, cases: graded.cases_run, score: &graded.score, by }
 }
 
-fn left<'a>(
+fn survivor_row<'a>(
     run: &Header,
     graded: &'a ProfileGrading,
     mutant: &'a Mutant,
@@ -268,7 +268,7 @@ fn left<'a>(
         let file = files.iter().find(|file| file.name == name)?;
         Some(file.lines.get(number.checked_sub(1)? as usize)?.text.clone())
     };
-    let diff = MutantDiff::of(&mutant.mutation, &line);
+    let diff = MutantDiff::from_mutation(&mutant.mutation, &line);
     Some(SurvivorRow {
         profile,
         id,
@@ -346,7 +346,7 @@ fn file(name: String, text: &str, mutants: &[&Mutant], accept_believed: bool) ->
     }
     let line = |(text, number): (&str, u32)| {
         let mutants = of_lines.get(&number).into_iter().flatten();
-        let score = MutationScore::of(mutants.copied(), accept_believed);
+        let score = MutationScore::score_mutants(mutants.copied(), accept_believed);
         let outcome = match score.counted(accept_believed) {
             0 => String::new(),
             all => format!("{}/{all}", score.killed),
@@ -360,7 +360,7 @@ fn file(name: String, text: &str, mutants: &[&Mutant], accept_believed: bool) ->
         }
     };
     let lines = text.lines().zip(1..).map(line).collect();
-    let score = MutationScore::of(of_file.into_iter(), accept_believed);
+    let score = MutationScore::score_mutants(of_file.into_iter(), accept_believed);
     File { score, name, lines }
 }
 

@@ -103,7 +103,7 @@ struct BlameBadge {
 }
 
 impl BlameBadge {
-    fn of(blame: Option<&Blame>) -> Self {
+    fn from_blame(blame: Option<&Blame>) -> Self {
         let Some(blame) = blame else {
             let reasons = vec!["the checks of the specification did not run on it".to_owned()];
             return Self { text: "unknown", tone: Tone::Open, reasons };
@@ -157,7 +157,7 @@ pub fn page(
 ) -> Result<String, Error> {
     let block = blocks.find(&results.run.block);
     let timing = Timing::read(folder).ok();
-    let specification = block.and_then(specification::of);
+    let specification = block.and_then(specification::read_specification);
     let hits: Vec<(&str, &BTreeMap<String, u64>)> =
         results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();
     let called = program::called();
@@ -178,10 +178,11 @@ pub fn page(
         };
         causes.iter().position(is_of).filter(|place| *place < groups.len()).map(|place| place + 1)
     };
-    let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
+    let coverage =
+        coverage::read_coverage(folder, &results.run.profiles, block, specification.as_ref())?;
     let more_groups = causes.len().saturating_sub(GROUPS_SHOWN);
     let worth = (results.verdict() == "PASS")
-        .then(|| worth::of(folder, results, block, specification.as_ref()));
+        .then(|| worth::judge_run(folder, results, block, specification.as_ref()));
     let is_inspected = groups.iter().any(|failure| failure.inspected.is_some());
     let page = Page {
         rtl: is_inspected.then(|| inspector::rtl(folder)).flatten(),
@@ -195,12 +196,12 @@ pub fn page(
         timing,
         more_groups,
         profiles: results.profiles.iter().map(profile).collect(),
-        diagram: block.and_then(|block| diagram::of(block, &hits)),
+        diagram: block.and_then(|block| diagram::draw_diagram(block, &hits)),
         rules: rules(results, block, specification.as_ref()),
-        code: code::of(folder)?,
+        code: code::read_code(folder)?,
         cases: cases.json(&results.run, number, reproduce),
         cases_left_out: cases.left_out(),
-        charts: charts::of(trend, &paths::absolute(folder)),
+        charts: charts::draw_charts(trend, &paths::absolute(folder)),
         runs: links(trend, &paths::absolute(folder)),
         compared: results.run.comparison_text(),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
@@ -297,7 +298,7 @@ fn failure<'a>(
     let explanation = group.explanation.as_ref().and_then(|file| explanation(folder, file));
     let called = program::called();
     let reproduce = Reproduce { program: &called, run: &results.run };
-    let waves = explanation.as_ref().and_then(waves::of);
+    let waves = explanation.as_ref().and_then(waves::draw_waves);
     let inspected = explanation.as_ref().filter(|_| is_inspected);
     let inspected = inspected.and_then(|it| inspector::waves(folder, group, it));
     let rules = explanation.iter().flat_map(|explanation| &explanation.golden);
@@ -316,7 +317,7 @@ fn failure<'a>(
         also: group.variants.len().saturating_sub(1) + cause.variants.len(),
         rules,
         verdict: group.first.verdict.to_string(),
-        blame: BlameBadge::of(group.first.judgement.as_ref()),
+        blame: BlameBadge::from_blame(group.first.judgement.as_ref()),
         differences: fields::different(&differences, block),
         in_flight,
         any,

@@ -106,7 +106,7 @@ pub fn waves(folder: &Path, group: &Group, explanation: &Explanation) -> Option<
     };
     let size: usize =
         waves.signals.iter().flat_map(|it| &it.changes).map(|it| it.1.len() + 8).sum();
-    (size <= LARGEST_WAVES).then(|| Json::of(&waves))
+    (size <= LARGEST_WAVES).then(|| Json::serialize(&waves))
 }
 
 /// The items of the channel whose check failed: those that the scoreboard expects, and those that
@@ -202,7 +202,7 @@ pub fn rtl(folder: &Path) -> Option<Json> {
     let copy = RtlCopy::read(folder).ok()??;
     let texts: BTreeMap<&str, &str> = copy.texts().collect();
     let size: usize = texts.values().map(|text| text.len()).sum();
-    (size <= LARGEST_RTL).then(|| Json::of(&texts))
+    (size <= LARGEST_RTL).then(|| Json::serialize(&texts))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl Suites {
         self.columns.resize_with(columns as usize, Column::default);
         match entry {
             Entry::Failed { place, group, name, verdict, .. } => {
-                if let Some(signature) = Signature::of(&verdict) {
+                if let Some(signature) = Signature::from_verdict(&verdict) {
                     self.signatures.insert(group, signature);
                 }
                 let column = &mut self.columns[(place % columns) as usize];
@@ -82,7 +82,7 @@ impl Suites {
         });
         let evidence_of: BTreeMap<&str, &Evidence> =
             results.failures.iter().flat_map(evidence).collect();
-        let waived = Waivers::of(results);
+        let waived = Waivers::from_results(results);
         for (name, column) in names.zip(self.columns) {
             let mut suite = TestSuite::new(name.as_str());
             for (key, value) in properties(run) {
@@ -99,7 +99,7 @@ impl Suites {
                         TestCase::new(format!("{name}/{index}"), TestCaseStatus::success())
                     }
                     Named::Failed(case, verdict) => {
-                        match Signature::of(&verdict).and_then(|of| waived.reason(&of)) {
+                        match Signature::from_verdict(&verdict).and_then(|of| waived.reason(&of)) {
                             Some(reason) => skipped(&case, &reason),
                             None => failed(
                                 run,
@@ -176,7 +176,7 @@ struct Waivers<'a> {
 }
 
 impl<'a> Waivers<'a> {
-    fn of(results: &'a Results) -> Self {
+    fn from_results(results: &'a Results) -> Self {
         Self { results }
     }
 

@@ -49,7 +49,10 @@ pub struct MutantDiff {
 
 impl MutantDiff {
     /// The change of a mutant; `line` returns the text of a line. `None` if there is no line.
-    pub fn of(mutation: &Mutation, line: &dyn Fn(&str, u32) -> Option<String>) -> Option<Self> {
+    pub fn from_mutation(
+        mutation: &Mutation,
+        line: &dyn Fn(&str, u32) -> Option<String>,
+    ) -> Option<Self> {
         // The last place is that of the cell, the first one that of a signal.
         let lines = mutation.sources.iter().rev();
         let lines = lines.filter_map(|source| Some((source, line(&source.file, source.line)?)));
@@ -213,7 +216,7 @@ mod tests {
         let command = format!("mutate -module top -cell {cell} {effect} -src a.v:{place}");
         let mutation = Mutation::parse(1, &command, &str::to_owned).expect("a mutation");
         let text = |file: &str, number| (file == "a.v" && number == 7).then(|| line.to_owned());
-        let diff = MutantDiff::of(&mutation, &text).expect("a line");
+        let diff = MutantDiff::from_mutation(&mutation, &text).expect("a line");
         assert_eq!((&*diff.at, &*diff.before), ("a.v:7", line.trim()));
         diff.after
     }

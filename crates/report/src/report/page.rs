@@ -107,7 +107,7 @@ pub struct Json(#[serde(serialize_with = "unescaped")] String);
 
 impl Json {
     /// Serializes a value.
-    pub fn of(value: &impl Serialize) -> Self {
+    pub fn serialize(value: &impl Serialize) -> Self {
         let json = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         // In JSON these characters occur in strings only.
         let json = text::json(&json).replace('<', "\\u003c").replace('&', "\\u0026");
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn json_cannot_end_its_script_element() {
-        let Json(json) = Json::of(&["</script><!--", "a & b", "\u{202e}"]);
+        let Json(json) = Json::serialize(&["</script><!--", "a & b", "\u{202e}"]);
         assert_eq!(
             json, r#"["\u003c/script\u003e\u003c!--","a \u0026 b","\u202e"]"#,
             "it is escaped"

@@ -98,7 +98,7 @@ impl SignOff {
     /// # Errors
     /// [`Error::File`] for a folder without results, or with those of another block or RTL.
     /// [`Error::Usage`] if no run is among them, or if the block has no rules.
-    pub fn of(sources: &Sources<'_>, blocks: Blocks<'_>) -> Result<Self, Error> {
+    pub fn collect(sources: &Sources<'_>, blocks: Blocks<'_>) -> Result<Self, Error> {
         let (mut runs, mut mutants, mut proofs) = (Vec::new(), Vec::new(), Vec::new());
         for folder in sources.folders {
             let has = |name: &str| folder.join(name).is_file();
@@ -254,7 +254,7 @@ impl SignOff {
             () if empty > 0 || !self.missing.is_empty() => ("GAPS", Tone::Open),
             () => ("COMPLETE", Tone::Good),
         };
-        let specification = block.and_then(specification::of);
+        let specification = block.and_then(specification::read_specification);
         let head = Head {
             title: format!("{verdict}: sign-off of {}", self.block),
             verdict: verdict.to_owned(),

@@ -21,7 +21,7 @@ pub struct Specification {
 }
 
 /// The specification of a block, if it declares one.
-pub fn of(block: &BlockInfo) -> Option<Specification> {
+pub fn read_specification(block: &BlockInfo) -> Option<Specification> {
     let document = block.specification?;
     let names: Vec<&'static str> = block.rules.iter().map(|rule| rule.name).collect();
     let (html, rules) = render(document.text, &names);

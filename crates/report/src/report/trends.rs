@@ -63,7 +63,7 @@ pub fn page(runs: &[Run], failures: &[FailureHistory], folder: &Path) -> Result<
         runs: runs.len(),
         first: runs::day(&runs[0].ended),
         last: runs::day(&runs[runs.len() - 1].ended),
-        charts: charts::of(runs, folder),
+        charts: charts::draw_charts(runs, folder),
     });
     let blocks: Vec<Block<'_>> = blocks.collect();
     let failing = of_blocks.values().filter_map(|runs| runs.last());

@@ -76,7 +76,7 @@ struct Value {
 }
 
 /// The diagram of an explanation; `None` if it has no cycles.
-pub fn of(explanation: &Explanation) -> Option<Waves> {
+pub fn draw_waves(explanation: &Explanation) -> Option<Waves> {
     let cycles = &explanation.cycles;
     if cycles.is_empty() {
         return None;

@@ -62,7 +62,7 @@ struct Bins {
 }
 
 /// What a run in `folder` is worth.
-pub fn of(
+pub fn judge_run(
     folder: &Path,
     results: &Results,
     block: Option<&'static BlockInfo>,
@@ -140,14 +140,15 @@ fn beside(run: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a folder has a record that is small enough to read.
-fn has(folder: &Path, name: &str) -> bool {
+fn has_record(folder: &Path, name: &str) -> bool {
     let kind = folder.join(name).symlink_metadata();
     kind.is_ok_and(|kind| kind.is_file() && kind.len() <= MOST_RECORD)
 }
 
 /// The mutation score in a folder, if it is of the same block and RTL.
 fn mutants(folder: &Path, results: &Results) -> Option<String> {
-    let report = has(folder, mutation::RESULT).then(|| mutation::Report::read(folder).ok())??;
+    let report =
+        has_record(folder, mutation::RESULT).then(|| mutation::Report::read(folder).ok())??;
     let is_same = report.run.block == results.run.block && report.run.rtl == results.run.rtl;
     let score = report.score();
     (is_same && report.complete).then(|| {
@@ -163,10 +164,10 @@ fn mutants(folder: &Path, results: &Results) -> Option<String> {
 /// The proofs in a folder, if they are of the same block and RTL.
 fn proofs(folder: &Path, results: &Results) -> Option<String> {
     let read = || AnswerRecord::read_of(ProverCommand::Prove, folder).ok();
-    let proof = has(folder, ANSWERS).then(read)??;
+    let proof = has_record(folder, ANSWERS).then(read)??;
     let Subject { block, rtl, .. } = &proof.subject;
     let is_same = *block == results.run.block && rtl.identity == results.run.rtl;
-    let counts = Counts::of([&proof]);
+    let counts = Counts::count_records([&proof]);
     let only =
         proof.subject.only.map_or_else(String::new, |only| format!(", of those with {only}"));
     is_same.then(|| format!("{counts}{only}"))

@@ -114,7 +114,7 @@ impl Store {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn put(&self, key: &Key, value: &[u8]) -> io::Result<()> {
+    pub fn write(&self, key: &Key, value: &[u8]) -> io::Result<()> {
         let path = self.path(key);
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
@@ -244,7 +244,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let store = Store::new(folder.path().join("answers"), ALL);
         assert_eq!(store.get(&key("a")), None);
-        store.put(&key("a"), b"value").unwrap();
+        store.write(&key("a"), b"value").unwrap();
         assert_eq!(store.get(&key("a")).unwrap(), b"value");
         assert_eq!(store.get(&key("b")), None);
         assert_ne!(Key::new([&b"ab"[..], b"c"]), Key::new([&b"a"[..], b"bc"]));
@@ -254,17 +254,17 @@ mod tests {
     fn a_damaged_or_misplaced_file_is_ignored_and_replaced() {
         let folder = TempDir::new().unwrap();
         let store = Store::new(folder.path(), ALL);
-        store.put(&key("a"), b"value").unwrap();
+        store.write(&key("a"), b"value").unwrap();
         let path = store.path(&key("a"));
         let whole = fs::read(&path).unwrap();
-        store.put(&key("b"), b"value").unwrap();
+        store.write(&key("b"), b"value").unwrap();
         let misplaced = fs::read(store.path(&key("b"))).unwrap();
         let mut changed = whole.clone();
         changed[33] ^= 1;
         for damaged in [&[][..], &whole[..20], &whole[..whole.len() - 1], &changed, &misplaced] {
             fs::write(&path, damaged).unwrap();
             assert_eq!(store.get(&key("a")), None, "{damaged:?}");
-            store.put(&key("a"), b"value").unwrap();
+            store.write(&key("a"), b"value").unwrap();
             assert_eq!(store.get(&key("a")).unwrap(), b"value");
         }
     }
@@ -277,12 +277,12 @@ mod tests {
             let file = File::options().append(true).open(store.path(&key(name))).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
         };
-        store.put(&key("a"), b"12345").unwrap();
-        store.put(&key("b"), b"12345").unwrap();
+        store.write(&key("a"), b"12345").unwrap();
+        store.write(&key("b"), b"12345").unwrap();
         age("a", 20);
         age("b", 10);
         assert!(store.get(&key("a")).is_some(), "it is used again");
-        store.put(&key("c"), b"12345").unwrap();
+        store.write(&key("c"), b"12345").unwrap();
         assert_eq!(store.total().unwrap().entries, 2);
         assert!(store.get(&key("a")).is_some() && store.get(&key("b")).is_none());
     }
@@ -293,15 +293,15 @@ mod tests {
         let other = folder.path().join("thesis.txt");
         fs::write(&other, "years of work").unwrap();
         let store = Store::new(folder.path(), ALL);
-        store.put(&key("a"), b"12345").unwrap();
-        store.put(&key("b"), b"1").unwrap();
+        store.write(&key("a"), b"12345").unwrap();
+        store.write(&key("b"), b"1").unwrap();
         fs::write(store.path(&key("a")).with_file_name(".tmp-killed"), "part").unwrap();
         let all = Total { entries: 2, bytes: 2 * CHECKSUM + 6 };
         assert_eq!(store.total().unwrap(), all);
         assert_eq!(store.clear().unwrap(), all);
         assert_eq!(store.total().unwrap(), Total::default());
         assert_eq!(below(folder.path()).unwrap(), [other]);
-        store.put(&key("a"), b"again").unwrap();
+        store.write(&key("a"), b"again").unwrap();
         assert_eq!(store.get(&key("a")).unwrap(), b"again");
     }
 
@@ -315,7 +315,7 @@ mod tests {
                     for number in 0..100u32 {
                         let key = Key::new([&number.to_le_bytes()[..]]);
                         // Clearing may remove the subfolder at any moment.
-                        let _ = store.put(&key, &number.to_le_bytes());
+                        let _ = store.write(&key, &number.to_le_bytes());
                         let kept = store.get(&key);
                         assert!(kept.is_none_or(|value| value == number.to_le_bytes()));
                     }

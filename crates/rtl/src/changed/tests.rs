@@ -18,7 +18,7 @@ module m(input clk, output reg [3:0] q);
 endmodule
 ";
 
-fn all(text: &str) -> Vec<Token<'_>> {
+fn all_tokens(text: &str) -> Vec<Token<'_>> {
     let mut all = Vec::new();
     tokens(text, &mut all);
     all
@@ -37,9 +37,9 @@ fn blanks_comments_and_moved_lines_change_nothing() {
         ("q <= 2;", "q<=\n2 ;"),
         ("module m", "/* begin\n end */ module m"),
     ] {
-        assert_eq!(all(OLD), all(&after(from, to)), "{from} -> {to}");
+        assert_eq!(all_tokens(OLD), all_tokens(&after(from, to)), "{from} -> {to}");
     }
-    assert_ne!(all(OLD), all(&after("wire w", "/*verilator public*/ wire w")));
+    assert_ne!(all_tokens(OLD), all_tokens(&after("wire w", "/*verilator public*/ wire w")));
 }
 
 /// Blanks that make other operators, and blanks and comments inside of strings.
@@ -61,8 +61,8 @@ fn another_token_is_a_change() {
     ] {
         let at = |text: &str| format!("`line 7 \"a.v\" 1\n{text}\n");
         let (old, new) = (at(old), at(new));
-        assert_ne!(all(&old), all(&new));
-        assert!(!lines_between(&all(&old), &all(&new)).is_empty(), "{old}{new}");
+        assert_ne!(all_tokens(&old), all_tokens(&new));
+        assert!(!lines_between(&all_tokens(&old), &all_tokens(&new)).is_empty(), "{old}{new}");
     }
     // Texts for the comparison of whole RTLs.
     let rtl = |text: &str| {
@@ -75,21 +75,21 @@ fn another_token_is_a_change() {
     // The lines behind a string over several lines count on.
     let old = "`line 5 \"a.v\" 1\nalways_comb begin x = \"begin\\\n begin\";\nif (y) begin\nz = 1; end end";
     let new = old.replace("z = 1", "z = 2");
-    assert_eq!(lines_between(&all(old), &all(&new)), ["a.v:8".to_owned()].into());
+    assert_eq!(lines_between(&all_tokens(old), &all_tokens(&new)), ["a.v:8".to_owned()].into());
 }
 
 #[test]
 fn broken_text_is_no_panic() {
     for text in ["always @(", "\"", "/*", "\\", "`line x"] {
-        lines_between(&all(text), &all(""));
-        lines_between(&all(OLD), &all(text));
+        lines_between(&all_tokens(text), &all_tokens(""));
+        lines_between(&all_tokens(OLD), &all_tokens(text));
     }
 }
 
 #[test]
 fn lines_of_the_new_text_that_differ_are_found() {
     let numbers = |from: &str, to: &str| -> Vec<u32> {
-        let lines = lines_between(&all(OLD), &all(&after(from, to)));
+        let lines = lines_between(&all_tokens(OLD), &all_tokens(&after(from, to)));
         lines.iter().map(|line| line.strip_prefix("a b.sv:").unwrap().parse().unwrap()).collect()
     };
     assert_eq!(numbers("q <= 2; // comment", "q <= 4;"), [6]);

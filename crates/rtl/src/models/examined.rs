@@ -88,7 +88,7 @@ fn assertion_module(block: &str) -> String {
 impl AssertionFile {
     /// A file of a block, `rtl/NAME_sva.sv`. For tests.
     #[doc(hidden)]
-    pub fn of(block: &str, text: &str) -> Self {
+    pub fn from_text(block: &str, text: &str) -> Self {
         let module = assertion_module(block);
         let path = PathBuf::from(format!("rtl/{module}.sv"));
         Self { module, name: path.clone(), path, text: text.to_owned(), is_of_rtl: true }

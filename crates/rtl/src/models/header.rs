@@ -61,7 +61,7 @@ impl Header {
     ///
     /// # Errors
     /// As for RTL that is examined.
-    pub fn of(top: &str, rtl: &Rtl, options: &[VerilatorOption]) -> Result<Self, Error> {
+    pub fn find_module(top: &str, rtl: &Rtl, options: &[VerilatorOption]) -> Result<Self, Error> {
         let given = UserRtl::find(rtl)?;
         let endings = [".v", ".sv"].map(str::to_owned);
         let endings = || endings.iter().chain(&given.extensions);
@@ -73,7 +73,7 @@ impl Header {
         for path in named.chain(beside.filter(|path| path.is_file())) {
             let text = read_input(&path, LARGEST_INPUT)?;
             let text = String::from_utf8_lossy(&text);
-            if !Declarations::of(&text).declares(top) {
+            if !Declarations::scan_text(&text).declares(top) {
                 continue;
             }
             let design = Design {

@@ -40,11 +40,11 @@ impl FrontEnd {
     /// The installed one: Yosys itself, or the one of PyPI. It is looked for once.
     pub fn installed() -> Option<&'static Self> {
         static FOUND: OnceLock<Option<FrontEnd>> = OnceLock::new();
-        let found = || [own_program(), FROM_PYPI.into()].into_iter().find_map(Self::of);
+        let found = || [own_program(), FROM_PYPI.into()].into_iter().find_map(Self::from_program);
         FOUND.get_or_init(found).as_ref()
     }
 
-    fn of(program: PathBuf) -> Option<Self> {
+    fn from_program(program: PathBuf) -> Option<Self> {
         find_program(&program)?;
         let mut command = Command::new(&program);
         command.args(["-p", "help read_slang"]);

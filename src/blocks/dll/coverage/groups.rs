@@ -153,8 +153,8 @@ fn depth(parameters: &Parameters) -> u64 {
 /// Rules that F0 enables or disables.
 fn not_in_profile(rule: RuleSet, parameters: &Parameters) -> Option<&'static str> {
     match f0_on(parameters) {
-        true => B2.has(rule).then_some("replaced by F0"),
-        false => F0.has(rule).then_some("needs F0"),
+        true => B2.contains_any(rule).then_some("replaced by F0"),
+        false => F0.contains_any(rule).then_some("needs F0"),
     }
 }
 
@@ -163,12 +163,16 @@ fn no_such_level(rule: RuleSet, level: &str, parameters: &Parameters) -> Option<
         "some" if depth(parameters) == 2 => {
             Some("REPLAY_DEPTH is 2: with an entry used one is free")
         }
-        "full" if A1.has(rule) => Some("A11: tlp_ready is 0 while no entry is free"),
-        "empty" if A3.with(A4).with(A9).with(A14).with(A15).has(rule) => Some(
+        "full" if A1.contains_any(rule) => Some("A11: tlp_ready is 0 while no entry is free"),
+        "empty" if A3.with(A4).with(A9).with(A14).with(A15).contains_any(rule) => Some(
             "section 4: with an empty buffer last_sent_seq is ackd_seq, and nothing is unacknowledged",
         ),
-        "empty" if A12.has(rule) => Some("section 4: with an empty buffer send_seq is next_seq"),
-        "empty" | "some" if A11.has(rule) => Some("A1: one TLP at most is taken at an edge"),
+        "empty" if A12.contains_any(rule) => {
+            Some("section 4: with an empty buffer send_seq is next_seq")
+        }
+        "empty" | "some" if A11.contains_any(rule) => {
+            Some("A1: one TLP at most is taken at an edge")
+        }
         _ => None,
     }
 }
@@ -182,9 +186,9 @@ fn no_such_replay_timer(
         "runs" if parameters.get(REPLAY_LIMIT) == 2 => {
             Some("REPLAY_LIMIT is 2: it is 0 or at its limit")
         }
-        "0" | "runs" if A9.has(rule) => Some("A9: the timer is at its limit"),
-        "limit" if A15.has(rule) => Some("A9 fires instead, unless A3, A4 or A5 does"),
-        "runs" | "limit" if A16.has(rule) => {
+        "0" | "runs" if A9.contains_any(rule) => Some("A9: the timer is at its limit"),
+        "limit" if A15.contains_any(rule) => Some("A9 fires instead, unless A3, A4 or A5 does"),
+        "runs" | "limit" if A16.contains_any(rule) => {
             Some("A3, A4 and A16: while nothing is unacknowledged the timer is 0")
         }
         _ => None,
@@ -192,7 +196,7 @@ fn no_such_replay_timer(
 }
 
 fn no_such_replays(rule: RuleSet, replays: usize) -> Option<&'static str> {
-    (A10.has(rule) && replays != 3).then_some("A10: REPLAY_NUM is 3")
+    (A10.contains_any(rule) && replays != 3).then_some("A10: REPLAY_NUM is 3")
 }
 
 fn no_such_edge(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
@@ -232,10 +236,12 @@ fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Opt
         "runs" if parameters.get(ACKNAK_LATENCY) == 2 => {
             Some("ACKNAK_LATENCY is 2: it is 0 or at its limit")
         }
-        "stopped" if B7.with(B8).with(B13).has(rule) => Some("B7, B13: the timer runs"),
-        "0" | "runs" if B7.with(B8).has(rule) => Some("B7: the timer is at its limit"),
-        "limit" if B13.has(rule) => Some("B7 fires instead, unless B4 or B5 does"),
-        "0" | "runs" | "limit" if B2.with(B6).has(rule) && !f0_on(parameters) => Some(SILENT),
+        "stopped" if B7.with(B8).with(B13).contains_any(rule) => Some("B7, B13: the timer runs"),
+        "0" | "runs" if B7.with(B8).contains_any(rule) => Some("B7: the timer is at its limit"),
+        "limit" if B13.contains_any(rule) => Some("B7 fires instead, unless B4 or B5 does"),
+        "0" | "runs" | "limit" if B2.with(B6).contains_any(rule) && !f0_on(parameters) => {
+            Some(SILENT)
+        }
         _ => None,
     }
 }
@@ -243,14 +249,18 @@ fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Opt
 fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option<&'static str> {
     match pending {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        "Ack waits" if B8.with(B9).has(rule) => None,
-        _ if B8.with(B9).has(rule) => Some("B8, B9: an Ack waits"),
-        "Nak waits" if B10.has(rule) => None,
-        _ if B10.has(rule) => Some("B10: a Nak waits"),
-        "none" | "Ack waits" | "Nak waits" if B11.has(rule) => Some("B11: a DLLP is taken"),
-        "Ack waits" | "Nak waits" if B12.has(rule) => Some("B12: no DLLP waits"),
-        "Ack taken" | "Ack waits" if B2.with(B6).has(rule) && !f0_on(parameters) => Some(SILENT),
-        "Nak taken" | "Nak waits" if B5.has(rule) && depth(parameters) == 2 => Some(
+        "Ack waits" if B8.with(B9).contains_any(rule) => None,
+        _ if B8.with(B9).contains_any(rule) => Some("B8, B9: an Ack waits"),
+        "Nak waits" if B10.contains_any(rule) => None,
+        _ if B10.contains_any(rule) => Some("B10: a Nak waits"),
+        "none" | "Ack waits" | "Nak waits" if B11.contains_any(rule) => {
+            Some("B11: a DLLP is taken")
+        }
+        "Ack waits" | "Nak waits" if B12.contains_any(rule) => Some("B12: no DLLP waits"),
+        "Ack taken" | "Ack waits" if B2.with(B6).contains_any(rule) && !f0_on(parameters) => {
+            Some(SILENT)
+        }
+        "Nak taken" | "Nak waits" if B5.contains_any(rule) && depth(parameters) == 2 => Some(
             "REPLAY_DEPTH is 2: before A sends the one after the next TLP it has heard of one that B took after this Nak",
         ),
         _ => None,
@@ -260,10 +270,12 @@ fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option
 fn no_such_nak(rule: RuleSet, is_out: bool, parameters: &Parameters) -> Option<&'static str> {
     match is_out {
         _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        false if B2.with(B6).with(F0).has(rule) => Some("B2, B6, F0: a Nak is out"),
-        true if B3.with(B4).with(B5).has(rule) => Some("B3, B4, B5: no Nak is out"),
-        true if B9.has(rule) => Some("B4, B5: a Nak is due while none is out"),
-        true if B7.with(B8).with(B10).with(B12).with(B13).has(rule) && !f0_on(parameters) => {
+        false if B2.with(B6).with(F0).contains_any(rule) => Some("B2, B6, F0: a Nak is out"),
+        true if B3.with(B4).with(B5).contains_any(rule) => Some("B3, B4, B5: no Nak is out"),
+        true if B9.contains_any(rule) => Some("B4, B5: a Nak is due while none is out"),
+        true if B7.with(B8).with(B10).with(B12).with(B13).contains_any(rule)
+            && !f0_on(parameters) =>
+        {
             Some(SILENT)
         }
         _ => None,

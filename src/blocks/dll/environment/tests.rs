@@ -161,7 +161,7 @@ fn long_waits_are_no_hang() {
         assert_eq!(taken(&story).len(), 82);
     }
     let traffic = traffic::<Dll>(json);
-    let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
+    let mut environment = Environment::new(&traffic, &Parameters::with_fixes::<Dll>(SPEC));
     let mut inputs = Inputs::default();
     for _ in 0..=environment.progress_timeout() {
         environment.drive(&mut inputs);

@@ -27,7 +27,7 @@ const SHORT: &[(&str, &str)] = &[
 type Bench = testing::Bench<Dll>;
 
 fn just_reset(mask: u8) -> Bench {
-    Bench::new(&Parameters::of::<Dll>(mask), SHORT, "")
+    Bench::new(&Parameters::with_fixes::<Dll>(mask), SHORT, "")
 }
 
 /// After one cycle without reset, so that A is ready.

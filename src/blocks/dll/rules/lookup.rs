@@ -33,8 +33,8 @@ const fn rules_about(facts: Facts) -> RuleSet {
 const _: () = {
     let mut index = 0;
     while index < GUARDS.len() {
-        let (rule, guard) = (RuleSet::one(index), &GUARDS[index]);
-        let (of_a, of_b) = (OF_A.has(rule), OF_B.has(rule));
+        let (rule, guard) = (RuleSet::from_rule(index), &GUARDS[index]);
+        let (of_a, of_b) = (OF_A.contains_any(rule), OF_B.contains_any(rule));
         assert!(of_a != of_b || guard.parts().0 == RESET, "a rule is of one device");
         let others = if of_a { !OF_A.bits() } else { !OF_B.bits() };
         assert!(guard.needs() & others == 0, "a rule depends on rules of the other device");

@@ -84,7 +84,7 @@ fn drive(
 ) -> (Scoreboard, Result<(), Violation>) {
     let traffic =
         traffic::<Dll>(&format!(r#"{{"noise": "0x0", "tlps": [{{"data": 0, "count": {tlps}}}]}}"#));
-    let parameters = Parameters::of::<Dll>(mask);
+    let parameters = Parameters::with_fixes::<Dll>(mask);
     let mut golden = Golden::new(&parameters);
     let mut scoreboard = Scoreboard::new(&traffic, &parameters);
     let mut outputs = Outputs::default();

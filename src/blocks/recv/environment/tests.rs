@@ -90,7 +90,7 @@ fn what_is_on_its_way_is_listed() {
     let json = r#"{"noise": "0x0", "pool": 9, "messages": [{"kind": 4, "id": 1}]}"#;
     let traffic = traffic::<Recv>(json);
     assert_eq!(
-        Environment::new(&traffic, &Parameters::of::<Recv>(0)).in_flight(),
+        Environment::new(&traffic, &Parameters::with_fixes::<Recv>(0)).in_flight(),
         ["next packet: eager 0x01, from messages[0]", "9 buffers free, 0 kept"]
     );
 }

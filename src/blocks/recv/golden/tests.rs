@@ -198,7 +198,8 @@ fn each_rule_does_what_a_script_says() {
         let (start, script) = script.split_once('\n').unwrap();
         let mut numbers = start.split(' ').filter_map(|word| word.parse().ok());
         let [fixes, low, high, keep, state] = std::array::from_fn(|_| numbers.next().unwrap());
-        let parameters = Parameters::of::<Recv>(fixes as u8).with(LOW, low).with(HIGH, high);
+        let parameters =
+            Parameters::with_fixes::<Recv>(fixes as u8).with(LOW, low).with(HIGH, high);
         at(&parameters.with(KEEP, keep), state as usize).run(script);
     }
     let shown = |rule: &str| SCRIPTS.split_whitespace().any(|word| word == rule);
@@ -209,11 +210,11 @@ fn each_rule_does_what_a_script_says() {
 #[test]
 fn p22_p29_what_is_no_dp_is_not_taken_for_one() {
     for kind in [0, 1, 2, 3, 4, 5, 7] {
-        at(&Parameters::of::<Recv>(SPEC), 5).run(&format!(
+        at(&Parameters::with_fixes::<Recv>(SPEC), 5).run(&format!(
             "pkt({kind},3) last | = in(5,15) pkt_ready released(3) protocol_error | = P22 G1
              pkt(6,4)           | = in(5,14) pkt_ready kept(4)                    | = P21 G1",
         ));
-        at(&Parameters::of::<Recv>(SPEC), 6).run(&format!(
+        at(&Parameters::with_fixes::<Recv>(SPEC), 6).run(&format!(
             "pkt({kind},3)      | = in(6,15) | = P29
              pkt({kind},3) done | = in(6,15) | = P30
              pkt({kind},3)      | = in(0,15) | = P2",
@@ -223,11 +224,11 @@ fn p22_p29_what_is_no_dp_is_not_taken_for_one() {
 
 #[test]
 fn p0_code_7_and_r1_reset_lead_to_await_cp() {
-    let mut bench = at(&Parameters::of::<Recv>(SPEC), 0);
+    let mut bench = at(&Parameters::with_fixes::<Recv>(SPEC), 0);
     bench.golden.registers.state = State::None;
     bench.run("pkt(4,3) found done | = in(7,16) | = P0 \n - | = in(0,16) | = P1");
     for state in 0..7 {
-        at(&Parameters::of::<Recv>(SPEC), state).run(
+        at(&Parameters::with_fixes::<Recv>(SPEC), state).run(
             "2* rst pkt(6,3) free(99) found done credit_ready temp_alloc_ok | = | = R1
              -                                                              | = in(0,16) | = P1",
         );

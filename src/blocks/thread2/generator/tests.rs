@@ -12,7 +12,7 @@ fn weights(scenario: &str) -> Weights {
 }
 
 fn draw(scenario: &str, mask: u8, packets: u32, seed: u64) -> Traffic {
-    let parameters = Parameters::of::<Thread2>(mask);
+    let parameters = Parameters::with_fixes::<Thread2>(mask);
     traffic(&weights(scenario), &parameters, packets, &mut CaseRng::seed_from_u64(seed))
 }
 

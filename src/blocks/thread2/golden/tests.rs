@@ -104,7 +104,7 @@ const SHORT: &[(&str, &str)] = short! {
 };
 
 fn new(fixes: u8) -> Bench {
-    Bench::new(&Parameters::of::<Thread2>(fixes), SHORT, "")
+    Bench::new(&Parameters::with_fixes::<Thread2>(fixes), SHORT, "")
 }
 
 /// All partners answer until a state is reached.

@@ -36,13 +36,13 @@ struct Edges<'r, 'a> {
 }
 
 /// The edges that a module waits for, by the leaves of its inputs.
-pub(super) fn of(reader: &Reader<'_>, module: &str) -> BTreeMap<String, EdgeKind> {
-    Edges { reader, known: BTreeMap::new() }.of(module, 0)
+pub(super) fn edges_of_module(reader: &Reader<'_>, module: &str) -> BTreeMap<String, EdgeKind> {
+    Edges { reader, known: BTreeMap::new() }.find_edges(module, 0)
 }
 
 impl<'a> Edges<'_, 'a> {
     /// The edges that a module waits for, by the leaves of its inputs.
-    fn of(&mut self, module: &str, depth: u32) -> BTreeMap<String, EdgeKind> {
+    fn find_edges(&mut self, module: &str, depth: u32) -> BTreeMap<String, EdgeKind> {
         if let Some(known) = self.known.get(module) {
             return known.clone();
         }
@@ -53,7 +53,7 @@ impl<'a> Edges<'_, 'a> {
         let mut inside: Vec<(String, EdgeKind)> = own_edges(element);
         for cell in instances(element) {
             let Some(inner) = self.reader.defined(cell) else { continue };
-            let below = self.of(inner.name(), depth + 1);
+            let below = self.find_edges(inner.name(), depth + 1);
             for (leaf, kind) in below {
                 inside.extend(outside(cell, inner, &leaf).into_iter().map(|leaf| (leaf, kind)));
             }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) struct Types(BTreeMap<String, Type>);
 
 impl Types {
-    pub(super) fn of(tree: &Tree) -> Option<Self> {
+    pub(super) fn from_tree(tree: &Tree) -> Option<Self> {
         // Yosys reads no structure that is not packed. Older Verilators pack each.
         let is_unpacked = |node: &&Element| node.get("packed") == Some("false");
         let mut types = netlist::types(tree)?;

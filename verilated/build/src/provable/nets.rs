@@ -127,7 +127,9 @@ fn states(module: &Module<'_>, id: usize, reads: &[&Access<'_>], report: &mut Re
     }
     for read in reads.iter().filter(|one| one.kind == Kind::Combinational && !one.is_immediate) {
         let own = module.combinational.get(&(read.process, id));
-        if own.is_some_and(|own| !own.common(&Ranges::of(read.bits.0, read.bits.1)).is_empty()) {
+        if own
+            .is_some_and(|own| !own.common(&Ranges::from_ends(read.bits.0, read.bits.1)).is_empty())
+        {
             report.add(read.place, format!("`{name}` is read before the process sets it"));
         }
     }

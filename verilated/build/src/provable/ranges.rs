@@ -5,7 +5,7 @@
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    pub(super) fn of(low: u64, end: u64) -> Self {
+    pub(super) fn from_ends(low: u64, end: u64) -> Self {
         Self(if low < end { vec![(low, end)] } else { Vec::new() })
     }
 

@@ -210,7 +210,7 @@ impl<'a> Walk<'_, 'a> {
             end = merged(end, path);
         }
         let is_full = state.as_ref().is_some_and(|now| {
-            let highest = self.values(now, |values| values.of(selector).1);
+            let highest = self.values(now, |values| values.interval_of(selector).1);
             is_plain && highest < MOST_VALUES && (0..=highest).all(|value| values.contains(&value))
         });
         *state = if has_default || is_full { end } else { merged(end, state.take()) };

@@ -18,7 +18,7 @@ pub(super) struct Texts(BTreeMap<String, Lines>);
 impl Texts {
     /// Reads the output of Verilator's preprocessor. `files` are names by letter. A line that has
     /// several texts has none.
-    pub(super) fn of(preprocessed: &str, files: &BTreeMap<String, String>) -> Self {
+    pub(super) fn from_preprocessed(preprocessed: &str, files: &BTreeMap<String, String>) -> Self {
         let mut by_name: BTreeMap<String, Lines> = BTreeMap::new();
         let (mut file, mut number) = (String::new(), 0);
         for line in preprocessed.lines() {

@@ -86,13 +86,13 @@ impl<'a> Values<'_, 'a> {
 
     /// The value, if it is known.
     pub(super) fn known(&self, expression: &Element) -> Option<u128> {
-        let (low, high) = self.of(expression);
+        let (low, high) = self.interval_of(expression);
         (low == high && self.width(expression) <= 127).then_some(low)
     }
 
     /// Whether the condition is known to hold, or not to hold.
     pub(super) fn truth(&self, condition: &Element) -> Option<bool> {
-        match self.of(condition) {
+        match self.interval_of(condition) {
             (0, 0) => Some(false),
             (low, _) if low > 0 => Some(true),
             _ => None,
@@ -134,7 +134,7 @@ impl<'a> Values<'_, 'a> {
         };
         // `one` is below `two`, or may be equal.
         let below = |one: &'a Element, two: &Element, or_equal: bool| {
-            let highest = self.of(two).1.checked_sub(u128::from(!or_equal));
+            let highest = self.interval_of(two).1.checked_sub(u128::from(!or_equal));
             highest.map(|highest| (one, highest)).into_iter().collect()
         };
         match (&*condition.kind, holds) {
@@ -149,7 +149,7 @@ impl<'a> Values<'_, 'a> {
             ("gt", true) | ("lte", false) => below(two, one, false),
             ("gte", true) | ("lt", false) => below(two, one, true),
             ("eq" | "eqcase", true) | ("neq" | "neqcase", false) => {
-                vec![(one, self.of(two).1), (two, self.of(one).1)]
+                vec![(one, self.interval_of(two).1), (two, self.interval_of(one).1)]
             }
             _ => Vec::new(),
         }
@@ -189,7 +189,7 @@ impl<'a> Values<'_, 'a> {
                 is_plain.then_some(one?.min(two?))
             }
             _ if has_moved => None,
-            _ => Some(self.of(index).1),
+            _ => Some(self.interval_of(index).1),
         }
     }
 
@@ -209,7 +209,7 @@ impl<'a> Values<'_, 'a> {
         }
     }
 
-    pub(super) fn of(&self, expression: &Element) -> Interval {
+    pub(super) fn interval_of(&self, expression: &Element) -> Interval {
         let width = self.width(expression);
         let all = (0, mask(width));
         let (low, high) = if width <= 127 { self.computed(expression, all) } else { all };
@@ -223,8 +223,8 @@ impl<'a> Values<'_, 'a> {
     fn computed(&self, expression: &Element, all: Interval) -> Interval {
         let full = all.1;
         let operand = |at: usize| expression.part(["lhsp", "rhsp"][at], at);
-        let one = || operand(0).map_or((0, u128::MAX), |part| self.of(part));
-        let two = || operand(1).map_or((0, u128::MAX), |part| self.of(part));
+        let one = || operand(0).map_or((0, u128::MAX), |part| self.interval_of(part));
+        let two = || operand(1).map_or((0, u128::MAX), |part| self.interval_of(part));
         let operand_mask = || operand(0).map_or(u128::MAX, |part| mask(self.width(part)));
         let exact = |f: &dyn Fn(u128, u128) -> Option<u128>| match (one(), two()) {
             ((a, b), (c, d)) if a == b && c == d => {
@@ -319,7 +319,8 @@ impl<'a> Values<'_, 'a> {
             },
             "sel" => self.selected(expression, full),
             "cond" => {
-                let part = |role, place| expression.part(role, place).map(|part| self.of(part));
+                let part =
+                    |role, place| expression.part(role, place).map(|part| self.interval_of(part));
                 match expression.part("condp", 0).and_then(|condition| self.truth(condition)) {
                     Some(true) => part("thenp", 1),
                     Some(false) => part("elsep", 2),
@@ -353,7 +354,7 @@ impl<'a> Values<'_, 'a> {
             return None;
         }
         let by = u32::try_from(self.known(select.part("lsbp", 1)?)?).ok()?;
-        let (low, high) = self.of(from);
+        let (low, high) = self.interval_of(from);
         let (low, high) = (low.checked_shr(by)?, high.checked_shr(by)?);
         if high <= full {
             return Some((low, high));

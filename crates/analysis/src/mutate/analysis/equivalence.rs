@@ -109,7 +109,7 @@ impl<'a> EquivalenceChecks<'a> {
     /// Removes mutants with equivalence checks that cost less than running all cases: structural
     /// equality and, unless equivalence checking is off, cheap proofs. Results go to the report at
     /// once. A mutant that is only believed equivalent stays, because a case may still kill it.
-    pub(super) fn look(&self, report: &mut Report, index: usize) -> Result<(), Error> {
+    pub(super) fn check_cheaply(&self, report: &mut Report, index: usize) -> Result<(), Error> {
         let alive = report.profiles[index].alive();
         if alive.is_empty() {
             return Ok(());
@@ -178,7 +178,7 @@ impl<'a> ReportWriter<'a> {
 
 /// The activity of a queue of so many mutants.
 fn checking(count: usize) -> Activity {
-    Activity::begin("checking equivalence").counting("mutants", 0, Some(count as u64))
+    Activity::start("checking equivalence").counting("mutants", 0, Some(count as u64))
 }
 
 impl MutationAnalysis {
@@ -332,7 +332,7 @@ impl EquivalenceRun<'_, '_> {
             action: Action::Try(KillAttempt { mutation: id, cycles, origin }),
         };
         let name = format!("{}-{id}", profile.name);
-        Ok(match self.worker.have::<AttemptResult>(task)? {
+        Ok(match self.worker.run_task::<AttemptResult>(task)? {
             Finish::Done(AttemptResult::Found(vector)) => {
                 Ok(MutantStatus::Survived { vector: Some(self.keep(&name, &vector)?) })
             }

@@ -1,7 +1,7 @@
 //! Compares the equivalence checker's results on small RTL with the behaviour of the RTL.
 
 use super::*;
-use crate::mutate::build::{begin, chosen};
+use crate::mutate::build::{chosen, write_base_netlist};
 use cosim_formal::assertions::Signal;
 use cosim_formal::ladder::{LATER, SOON};
 use cosim_formal::monitor::TOP;
@@ -26,7 +26,7 @@ const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg 
 /// A session with RTL, and all its mutations.
 fn mutated_rtl(text: &str) -> (YosysSession, Vec<Mutation>) {
     let session = YosysSession::of_verilog(text);
-    begin(&session, &[]).unwrap();
+    write_base_netlist(&session, &[]).unwrap();
     let mutations = chosen(&session, 1000, 1, None).unwrap();
     (session, mutations)
 }
@@ -39,7 +39,7 @@ fn checker<'a>(
     mutations: &[Mutation],
     reset: Option<(&'static str, bool)>,
 ) -> EquivalenceChecker<'a> {
-    EquivalenceChecker::of(session, mutations, None, |_| Ok(None), "clk", reset).unwrap()
+    EquivalenceChecker::from_session(session, mutations, None, |_| Ok(None), "clk", reset).unwrap()
 }
 
 /// Whether there is a proof; it must have a certificate.
@@ -350,7 +350,8 @@ fn only_proved_properties_strengthen_the_checker() {
         }))
     };
     let checker =
-        EquivalenceChecker::of(&session, &mutations, None, monitor, "clk", RESET).unwrap();
+        EquivalenceChecker::from_session(&session, &mutations, None, monitor, "clk", RESET)
+            .unwrap();
     let held: Vec<bool> =
         checker.property_range().map(|place| checker.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);

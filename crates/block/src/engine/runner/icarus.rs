@@ -56,7 +56,7 @@ impl Icarus {
             let parameters = &self.profile.parameters;
             let recording = Recording::new(stimulus, parameters);
             let golden = GoldenSide {
-                info: BlockInfo::of::<B>(),
+                info: BlockInfo::of_block::<B>(),
                 outcome: recording.outcome(),
                 pins: driven(&recording, stimulus.before_reset),
                 at: &|cycle| golden_at(&recording, parameters, cycle),

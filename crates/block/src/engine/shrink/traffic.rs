@@ -84,7 +84,7 @@ fn is_any(search: &mut ShrinkSearch<'_>, json: &Value, pointer: &str) -> bool {
         }
         search.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * size(json));
         let mut candidate = json.clone();
-        put(&mut candidate, pointer, other.clone());
+        replace_value(&mut candidate, pointer, other.clone());
         match search.fails_alike(&PlainDrive::Traffic(candidate)) {
             None => {}
             Some(false) => return false,
@@ -133,10 +133,10 @@ impl ShrinkSearch<'_> {
                     continue;
                 }
                 let mut candidate = whole.clone();
-                put(&mut candidate, &main, elements[end - width..end].into());
+                replace_value(&mut candidate, &main, elements[end - width..end].into());
                 for (pointer, list) in others.iter().zip(&other_lists) {
                     let list = if with_others { list.clone() } else { Vec::new() };
-                    put(&mut candidate, pointer, Value::Array(list));
+                    replace_value(&mut candidate, pointer, Value::Array(list));
                 }
                 if self.attempt(candidate) {
                     found = true;
@@ -146,9 +146,9 @@ impl ShrinkSearch<'_> {
             width += 1 + width / 3;
         }
         if !found {
-            put(&mut whole, &main, Value::Array(elements));
+            replace_value(&mut whole, &main, Value::Array(elements));
             for (pointer, list) in others.iter().zip(other_lists) {
-                put(&mut whole, pointer, Value::Array(list));
+                replace_value(&mut whole, pointer, Value::Array(list));
             }
             self.best = PlainDrive::Traffic(whole);
         }
@@ -191,8 +191,8 @@ impl ShrinkSearch<'_> {
             return false;
         };
         let mut candidate = json.clone();
-        put(&mut candidate, pointer, Value::Array(choose(&list)));
-        put(json, pointer, Value::Array(list));
+        replace_value(&mut candidate, pointer, Value::Array(choose(&list)));
+        replace_value(json, pointer, Value::Array(list));
         self.attempt(candidate)
     }
 
@@ -474,7 +474,7 @@ fn are_alike(first: &str, second: &str) -> bool {
 }
 
 /// Replaces the value at a pointer.
-fn put(json: &mut Value, pointer: &str, value: Value) {
+fn replace_value(json: &mut Value, pointer: &str, value: Value) {
     if let Some(place) = json.pointer_mut(pointer) {
         *place = value;
     }

@@ -46,7 +46,7 @@ impl Inputs {
     ///
     /// # Errors
     /// [`Error::File`] for a file that another user could have written. As [`read_input_text`].
-    pub fn of(folder: &Path) -> Result<Self, Error> {
+    pub fn find_inputs(folder: &Path) -> Result<Self, Error> {
         let folder = fs::canonicalize(folder).map_err(|error| Error::unreadable(folder, &error))?;
         let mut inputs = Self::default();
         inputs.package(&folder)?;

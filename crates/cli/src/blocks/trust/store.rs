@@ -26,7 +26,7 @@ impl Place {
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be read.
-    pub fn of(folder: &Path) -> Result<Self, Error> {
+    pub fn from_folder(folder: &Path) -> Result<Self, Error> {
         let unreadable = |error| Error::unreadable(folder, &error);
         let path = fs::canonicalize(folder).map_err(unreadable)?;
         let found = fs::metadata(&path).map_err(unreadable)?;

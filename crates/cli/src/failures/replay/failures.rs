@@ -46,12 +46,12 @@ enum Outcome {
 }
 
 impl Outcome {
-    fn of(was: &Signature, is: &Verdict) -> Self {
+    fn compare_verdicts(was: &Signature, is: &Verdict) -> Self {
         match is {
             Verdict::Match => Self::Fixed,
             // Nothing was compared.
             Verdict::NoGoldenModel => Self::Different,
-            is if Signature::of(is).as_ref() == Some(was) => Self::Same,
+            is if Signature::from_verdict(is).as_ref() == Some(was) => Self::Same,
             _ => Self::Different,
         }
     }
@@ -82,7 +82,7 @@ impl FailedRun {
         let (mut places, mut signatures) = (Vec::new(), BTreeMap::new());
         let results = Results::read(folder, |run, entry| match entry {
             Entry::Failed { place, group, verdict, .. } => {
-                if let Some(signature) = Signature::of(&verdict) {
+                if let Some(signature) = Signature::from_verdict(&verdict) {
                     signatures.entry(group).or_insert(signature);
                 }
                 places.push((place, group));
@@ -105,7 +105,7 @@ impl FailedRun {
                 of_causes.insert(group.signature.clone(), known.clone());
                 let variants = group.variants.iter().map(|variant| &variant.first);
                 for first in std::iter::once(&group.first).chain(variants) {
-                    if let Some(signature) = Signature::of(&first.verdict) {
+                    if let Some(signature) = Signature::from_verdict(&first.verdict) {
                         of_causes.entry(signature).or_insert_with(|| known.clone());
                     }
                     evidence.push(first.clone());
@@ -171,8 +171,9 @@ impl FailedRun {
         let path = file.path(&self.folder);
         file.open(&self.folder).map_err(|error| Error::unreadable(&path, &error))?;
         let CheckedVector { file, loaded, .. } = load(&path, Some(&self.header.block))?;
-        let was = Signature::of(&first.verdict);
-        let recorded = loaded.recorded().filter(|recorded| Signature::of(recorded) == was);
+        let was = Signature::from_verdict(&first.verdict);
+        let recorded =
+            loaded.recorded().filter(|recorded| Signature::from_verdict(recorded) == was);
         let own = loaded.profiles(None, &Overrides::new())?;
         let profile = plan.profiles.iter().position(|profile| own == [profile.clone()]);
         match (recorded, profile, was) {
@@ -294,7 +295,7 @@ impl PreparedRun {
             replay_all(program, threads, &replays, interrupted, &mut |index, replayed| {
                 let Job { source, was, .. } = &jobs[index];
                 let is = replayed.outcome.verdict;
-                let mut outcome = Outcome::of(was, &is);
+                let mut outcome = Outcome::compare_verdicts(was, &is);
                 if let Source::Vector(_, recorded) = source
                     && arguments.expect_recorded
                     && !replayed.is_recorded.unwrap_or(is == *recorded)
@@ -376,7 +377,7 @@ pub fn execute(
             }
             if !is_text {
                 let (block, result, now) =
-                    (&failed.header.block, outcome.word(), Signature::of(is));
+                    (&failed.header.block, outcome.word(), Signature::from_verdict(is));
                 reports.push(json!({ "block": block, "name": name, "result": result, "was": was,
                     "is": now, "outcome": is }));
             }

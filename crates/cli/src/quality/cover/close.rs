@@ -97,7 +97,7 @@ impl Shared {
         (folder, seed): (&Path, u64),
         each: impl FnOnce(&CloseRun<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let activity = Activity::begin(format!("closing {}, {}", block.info().name, profile.name));
+        let activity = Activity::start(format!("closing {}, {}", block.info().name, profile.name));
         each(&CloseRun {
             block,
             rtl: &self.rtl,
@@ -219,7 +219,7 @@ fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
         let folder = tempfile::tempdir().map_err(Error::write("a temporary folder"))?;
         let results =
             shared.of_profile(arguments, (block, &profile), (folder.path(), 1), |run| {
-                run.again(&profile, &proved)
+                run.prove_again(&profile, &proved)
             })?;
         for AnswerRow { question, status, .. } in results {
             if status.is_proved() {

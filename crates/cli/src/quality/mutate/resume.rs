@@ -33,7 +33,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
         reports.push((folder, report));
     }
     let place = |report: &Report| {
-        blocks::all().iter().position(|block| block.info().name == report.run.block)
+        blocks::all_blocks().iter().position(|block| block.info().name == report.run.block)
     };
     reports.sort_by_key(|(_, report)| place(report));
     let Some(run_command) = reports.iter().find_map(|(_, report)| report.run_command.clone())
@@ -75,7 +75,7 @@ fn finish_write(folder: &Path, report: &Report) -> Result<(), Error> {
     if !report.complete || !folder.join(PARTIAL).exists() {
         return Ok(());
     }
-    let claim = DirectoryLock::again(folder)?;
+    let claim = DirectoryLock::lock_again(folder)?;
     report.write(folder)?;
     claim.release();
     Ok(())
@@ -131,7 +131,7 @@ fn resumed(
         }
     }
     let chosen = choose(block, &setup, &run, &arguments.caching.answers()?)?;
-    let claim = DirectoryLock::again(folder)?;
+    let claim = DirectoryLock::lock_again(folder)?;
     let name = block.info().name.to_owned();
     let prepared = PreparedGrading { name, block, chosen, setup, header: run };
     analysis(arguments, prepared, claim, before)

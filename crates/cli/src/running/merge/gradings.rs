@@ -39,7 +39,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let is_below = matches!(all.as_slice(), [(Some(_), _)]);
     let mut reports = Vec::new();
     for ((_, parts), place) in all.iter().zip(place_of_each(arguments, is_below, &names)?) {
-        let (report, folder) = one(parts, &place)?;
+        let (report, folder) = merge_block(parts, &place)?;
         if arguments.output.format() == Format::Text {
             let end = written(&folder.join(HTML), &["open", &word(&folder)]);
             print_text(&format!("{}\n{end}", report.text().trim_end()))?;
@@ -56,7 +56,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// Merges the shards of one block. After an error, the folder is removed.
-fn one(parts: &MutationShards, place: &OutputLocation) -> Result<(Report, PathBuf), Error> {
+fn merge_block(parts: &MutationShards, place: &OutputLocation) -> Result<(Report, PathBuf), Error> {
     let claim = DirectoryLock::new(place)?;
     match parts.merge(&claim.folder) {
         Ok(report) => {

@@ -44,7 +44,7 @@ impl Renderer {
             Event::Started { plan, before } => {
                 let total = (plan.indices.end != u64::MAX).then(|| plan.len());
                 (self.shrunk, self.cases) = (Vec::new(), (before, total));
-                self.running = Some(Activity::begin(plan.block).counting("cases", before, total));
+                self.running = Some(Activity::start(plan.block).counting("cases", before, total));
             }
             Event::Case { totals, .. } => {
                 let Some(running) = &self.running else { return };
@@ -68,7 +68,7 @@ impl Renderer {
             Event::Shrinking(case) => {
                 self.shrunk.push(self.cases.0);
                 self.running.iter().for_each(Activity::turn_aside);
-                self.shrinking = Some(Activity::begin(format!("shrinking {}", case.name)));
+                self.shrinking = Some(Activity::start(format!("shrinking {}", case.name)));
             }
             Event::Ended => self.running = None,
             Event::Warning(text) => program::warn(format_args!("{text}")),

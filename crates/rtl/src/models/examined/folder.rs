@@ -196,12 +196,12 @@ impl ExaminedFolder {
             let text = fs::read(self.folder.join(name));
             let text = text.map_err(|error| Error::unreadable(&self.names.typed(name), &error))?;
             let text = String::from_utf8_lossy(&text);
-            all.push(Declarations::of(&text));
+            all.push(Declarations::scan_text(&text));
             if sources::includes(&text).next().is_some() {
                 includers.extend(name.parent());
             }
         }
-        let own = wanted.own.iter().map(|(name, text)| (name, Declarations::of(text)));
+        let own = wanted.own.iter().map(|(name, text)| (name, Declarations::scan_text(text)));
         let (headers, own): (Vec<_>, Vec<_>) = own.partition(|(_, own)| own.is_bare());
         let headers: Vec<Declarations> = headers.into_iter().map(|(_, header)| header).collect();
         let given = all.len();
@@ -215,7 +215,7 @@ impl ExaminedFolder {
             let beside = self.searched.iter().map(|(folder, _)| folder.join(file));
             let mut beside = beside.filter_map(|name| {
                 let text = fs::read(self.folder.join(&name)).ok()?;
-                Some((name, Declarations::of(&String::from_utf8_lossy(&text))))
+                Some((name, Declarations::scan_text(&String::from_utf8_lossy(&text))))
             });
             let is_it =
                 |(_, found): &(PathBuf, Declarations)| own.is_read_first() && found.overlaps(&own);
@@ -729,7 +729,7 @@ impl ExaminedFolder {
             (name, Arc::clone(&file.text))
         };
         let mut hashed: Vec<(String, Arc<[u8]>)> = texts.iter().map(named).collect();
-        let names = DataNames::of(preprocessed, &elaboration);
+        let names = DataNames::from_design(preprocessed, &elaboration);
         let (data, read): (Vec<_>, Vec<_>) = self.data(wanted, &names)?.into_iter().unzip();
         hashed.extend(data.iter().filter_map(|file| Some((file.name.clone(), file.text.clone()?))));
         files.extend(read.into_iter().flatten());
