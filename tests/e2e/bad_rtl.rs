@@ -9,7 +9,6 @@ use cosim_core::shard::Shard;
 use std::env;
 use std::process::Command;
 
-/// The expectations for the bugs of each folder.
 const EXPECTED: [(&str, Bugs<'_>); 5] = [
     (
         "thread2",

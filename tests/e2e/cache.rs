@@ -10,7 +10,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A line with a cache in the place.
 fn cached(place: &Place, line: &str) -> String {
     format!("COSIM_CACHE={} {line}", place.path("cache").display())
 }

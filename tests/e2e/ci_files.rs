@@ -20,7 +20,6 @@ for case in cases:
         print(case.classname, case.name, result.type, sep='|')
 ";
 
-/// What Python prints.
 #[track_caller]
 pub fn python_prints(words: &[&str]) -> String {
     let output = python().args(words).output().unwrap();

@@ -21,7 +21,6 @@ use std::time::Duration;
 use tempfile::TempDir;
 use verilated_build::Kept;
 
-/// The project's folder.
 pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -37,7 +36,6 @@ pub fn source(name: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// The output of the build script.
 pub fn build_output() -> PathBuf {
     Path::new(env!("OUT_DIR")).with_file_name("output")
 }
@@ -47,7 +45,6 @@ pub fn below_build(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// A model in this process.
 pub fn model<B: Explain>(
     rtl: &Rtl,
     parameters: &Parameters,
@@ -194,7 +191,6 @@ pub fn text(output: &Output) -> String {
     streams.map(|stream| String::from_utf8_lossy(stream).into_owned()).join("\n")
 }
 
-/// The exit code.
 #[track_caller]
 pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {}", text(output)))
@@ -233,13 +229,11 @@ pub fn json(path: impl AsRef<Path>) -> Value {
     serde_json::from_str(&source(path)).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// A member of each object in a list.
 pub fn members<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {
     let list = list.as_array().unwrap_or_else(|| panic!("no list: {list}")).iter();
     list.map(|one| one[name].as_str().unwrap_or_else(|| panic!("no {name}: {one}"))).collect()
 }
 
-/// Checks that a text contains all of `words`.
 #[track_caller]
 pub fn assert_contains(text: &str, words: &[&str]) {
     for words in words {
@@ -254,7 +248,6 @@ pub fn schema(name: &str) -> jsonschema::Validator {
     jsonschema::validator_for(&schema).expect("a schema")
 }
 
-/// The files of the RTL of all blocks.
 fn rtl_files() -> Vec<PathBuf> {
     let entries = fs::read_dir(project().join("rtl")).expect("rtl/ is there");
     let folders = entries.map(|entry| fs::read_dir(entry.expect("a folder").path()));
@@ -294,12 +287,10 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The names of all blocks.
 pub fn blocks() -> impl DoubleEndedIterator<Item = &'static str> {
     cosim::PROGRAM.blocks.iter().map(|block| block.info().name)
 }
 
-/// The vectors of a block in the repository.
 pub fn vectors_of(block: &str) -> Vec<PathBuf> {
     files(&project().join("vectors").join(block), "json")
 }
@@ -488,7 +479,6 @@ pub fn assert_is_for_anyone(seen: &Value) {
     }
 }
 
-/// All files of a folder with their contents.
 pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = walkdir::WalkDir::new(folder).into_iter().map(|entry| entry.unwrap().into_path());
     let content =
@@ -509,12 +499,10 @@ impl Place {
         Self { folder: TempDir::new().expect("a temporary folder"), name: String::new() }
     }
 
-    /// The crate below this place.
     pub fn of_crate(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// A folder with these files.
     pub fn with_files(texts: &[(&str, &str)]) -> Self {
         let place = Self::new();
         texts.iter().for_each(|(name, text)| place.write(name, text));
@@ -614,7 +602,6 @@ impl Place {
         json(self.path(name))
     }
 
-    /// The `results.json` of a run.
     pub fn results(&self, run: impl Display) -> Value {
         self.json(&format!("{run}/results.json"))
     }
@@ -687,7 +674,6 @@ impl Place {
         text(&output)
     }
 
-    /// Commits all files, and gives the commit a tag.
     pub fn commit(&self, tag: &str) {
         for line in ["add -A", &format!("commit -qm {tag}"), &format!("tag {tag}")] {
             self.git(line);

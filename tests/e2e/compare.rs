@@ -3,7 +3,6 @@
 use crate::common::{Place, assert_is_for_anyone, looked_at_page, members, source};
 use serde_json::Value;
 
-/// The change of each failure.
 fn changes(compared: &Value) -> Vec<&str> {
     members(&compared["failures"], "change")
 }

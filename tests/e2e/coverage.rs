@@ -6,7 +6,6 @@ use crate::merge::shards;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Number of bins of a group.
 fn bins(group: &Value) -> usize {
     let axes = group["axes"].as_array().unwrap();
     axes.iter().map(|axis| axis["values"].as_array().unwrap().len()).product()
@@ -165,7 +164,6 @@ bins = [bin for group in groups for point in group.coverpoints for bin in point.
 print(len(bins), sum(bin.count > 0 for bin in bins))
 ";
 
-/// pyucis is a UCIS reader from PyPI.
 #[test]
 fn pyucis_reads_and_merges_the_ucis_report() {
     let place = Place::new();

@@ -94,7 +94,6 @@ module Adder (input wire clk, rst, go, input wire [3:0] a, b, output reg [4:0] s
 endmodule
 ";
 
-/// A place with an adder, and `diff` with a cache there.
 fn adder() -> (Place, String) {
     let place = Place::new();
     place.write("old.sv", ADDER);
@@ -228,7 +227,6 @@ fn data_files_of_a_revision_come_from_its_commit() {
 
 /// The first line of the RTL of `recv`.
 const RECV_MODULE: &str = "module RecvSideFsm";
-/// Its file.
 const RECV_FILE: &str = "rtl/recv/RecvSideFsm.sv";
 
 /// Is the first failing commit found, although the commit that git tests first does not compile?

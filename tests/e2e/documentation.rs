@@ -74,7 +74,6 @@ fn parts(text: &str, in_backticks: bool) -> Vec<(usize, &str)> {
     found
 }
 
-/// The problems of lines that are too long.
 fn too_long<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<String> {
     let lines = lines.filter(|(_, text)| text.chars().count() > COLUMNS);
     lines.map(|(number, _)| format!("{number}: longer than {COLUMNS} columns")).collect()
@@ -320,7 +319,6 @@ fn name(path: &Path) -> String {
     path.strip_prefix(project()).expect("a file of the project").display().to_string()
 }
 
-/// The files below a folder with this ending.
 pub fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let paths = WalkDir::new(folder).into_iter().map(|entry| entry.expect("an entry").into_path());
     paths.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()

@@ -18,7 +18,6 @@ use rand::SeedableRng;
 const CASES: u64 = 3;
 const PACKETS: u32 = 12;
 
-/// A model driven cycle by cycle.
 fn by_cycle<B: Block>(model: Model<B::Inputs, B::Outputs>) -> impl Dut<B> {
     Tampered::<B, _> { model, cycle: 0, tamper: |_, _: &mut B::Outputs| Ok(()) }
 }

@@ -10,7 +10,6 @@ use walkdir::WalkDir;
 
 const HEADER: &str = "ReqRecvCore_Thread_2.vh";
 
-/// A short run with an RTL.
 const SHORT: &str = "run --cases 3 --scenario ring --fixes spec --no-shrink --no-waves --force \
                      --out out --rtl";
 

@@ -161,7 +161,6 @@ fn on_rtl(line: &str) -> String {
     format!("{line} --rtl {} {}", RTL.display(), if writes { "--no-sandbox" } else { "" })
 }
 
-/// [`Place::prints`] on that RTL.
 #[track_caller]
 fn exits(place: &Place, code: i32, words: &str, line: &str) {
     place.prints(code, &[words], &on_rtl(line));
@@ -287,7 +286,6 @@ fn are_gone(processes: &[String]) {
     }
 }
 
-/// The children of a process.
 fn children(parent: u32) -> Vec<String> {
     let of_parent = |stat: &str| {
         let rest = stat.rsplit(')').next()?;
@@ -301,7 +299,6 @@ fn children(parent: u32) -> Vec<String> {
     processes.collect()
 }
 
-/// Waits until `is_so`.
 #[track_caller]
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -411,7 +408,6 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
 /// The fortieth model of a process hangs.
 const FORTIETH: &str = "HARM=spin HARM_AT=2 HARM_TURN=40 HARM_BUG=1 HARM_MARK=mark";
 
-/// The number of packets of a vector.
 fn packets(vector: &Path) -> usize {
     json(vector)["stimulus"]["traffic"]["packets"].as_array().unwrap().len()
 }

@@ -6,7 +6,6 @@ use crate::common::{
 use crate::full_disk::under;
 use std::process::Child;
 
-/// A run of a few cases.
 const RUN: &str = "run --quiet --no-waves --cases 3 --scenario smoke --force";
 
 #[test]

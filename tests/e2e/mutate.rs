@@ -13,7 +13,6 @@ const MUTATE: &str = "mutate --block recv --fixes repaired";
 /// One case leaves some survivors with counterexamples and some that are proved equivalent.
 const FEW: &str = "--mutants 24 --cases 1 --scenario default --seed 5";
 
-/// The mutants in a folder.
 fn mutants(place: &Place, out: &str) -> Vec<Value> {
     let report = place.json(&format!("{out}/mutate.json"));
     report["profiles"][0]["mutants"].as_array().expect("mutants").clone()

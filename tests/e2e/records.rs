@@ -15,7 +15,6 @@ const READERS: [&str; 6] = [
     "cover report run --format ucis --out x.xml",
 ];
 
-/// A place with a run of `qp`.
 fn run_of_qp() -> Place {
     let place = Place::new();
     place.exits(0, "run --block qp --cases 1 --scenario default --quiet --out run");

@@ -175,7 +175,6 @@ fn failures_are_repeated_and_are_fixed_still_red_or_different() {
     assert_eq!(left["fixed"], all.len() as u64 - failed, "{left}");
 }
 
-/// A failure without a vector is its case.
 #[test]
 fn a_failure_without_a_vector_is_repeated() {
     let place = failing_run("");

@@ -24,7 +24,6 @@ fn results_fit_their_schema_and_add_up() {
     assert!(!validator.is_valid(&serde_json::json!({ "format": "cosim-results" })));
 }
 
-/// A case alone has the result in the row.
 #[test]
 fn a_case_of_a_row_is_the_case_of_its_name() {
     let place = Place::new();

@@ -17,7 +17,6 @@ struct Design {
     parameters: Vec<String>,
 }
 
-/// The folders of `rtl/`.
 fn folders() -> Vec<PathBuf> {
     let entries = fs::read_dir(project().join("rtl")).unwrap();
     entries.map(|entry| entry.unwrap().path()).collect()

@@ -37,7 +37,6 @@ impl Cluster {
         self.0.path("cluster")
     }
 
-    /// A tool that knows the cluster.
     fn tool(&self, path: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(path);
         command.current_dir(self.0.path("")).env("SLURM_CONF", self.root().join("slurm.conf"));

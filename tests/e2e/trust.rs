@@ -57,7 +57,6 @@ impl Checkout {
         fs::metadata(self.at(name)).unwrap().permissions().mode() & 0o777
     }
 
-    /// The program in a folder.
     fn program(&self, folder: &str) -> Command {
         let mut program = program();
         program.current_dir(self.at(folder)).env_remove("RUSTUP_TOOLCHAIN");

@@ -18,7 +18,6 @@ fn saved_vector(place: &Place, options: &str) -> String {
     files(&place.path("run/saved"), "json").remove(0).display().to_string()
 }
 
-/// The values of a signal, by path.
 pub fn values(wave: &mut Waveform, path: &[&str], name: &str) -> Vec<(u64, String)> {
     let variable = wave.hierarchy().lookup_var(path, name);
     let variable = variable.unwrap_or_else(|| panic!("no signal {path:?} {name}"));
@@ -89,7 +88,6 @@ fn check_both_models(path: &Path, expected: Range<u64>) {
     assert_eq!(words, 256, "{names:?}");
 }
 
-/// The value of a signal at a time.
 fn at(changes: &[(u64, String)], time: u64) -> String {
     let last = changes.iter().rev().find(|(changed, _)| *changed <= time);
     last.map_or_else(|| panic!("nothing at time {time}"), |(_, value)| value.clone())

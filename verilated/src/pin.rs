@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 /// names.
 ///
 /// ```ignore
-/// const VALID: Pin<Inputs> = Pin::of("s_axi_", "awvalid");
+/// const VALID: Pin<Inputs> = Pin::named("s_axi_", "awvalid");
 /// VALID.set(&mut inputs, 1);
 /// ```
 #[derive(Debug)]

@@ -54,7 +54,7 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// The ports at these places.
     ///
     /// # Panics
-    /// As [`Self::of`].
+    /// As [`Self::named`].
     pub const fn of_ports(ports: Ports<'_>) -> Self {
         let pins = Self::find(ports);
         check_bus::<2>(pins.pwdata.width());

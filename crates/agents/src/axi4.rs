@@ -196,7 +196,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     /// The ports of an interface whose channels of writes have another pattern than those of reads.
     ///
     /// # Panics
-    /// As [`Axi4Pins::of`].
+    /// As [`Axi4Pins::named`].
     pub const fn of_two(writes: &str, reads: &str) -> Self {
         Self::of_halves(Ports::new(writes), Ports::new(reads))
     }
@@ -204,7 +204,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     /// The ports at these places.
     ///
     /// # Panics
-    /// As [`Axi4Pins::of`].
+    /// As [`Axi4Pins::named`].
     pub const fn of_ports(ports: Ports<'_>) -> Self {
         Self::of_halves(ports, ports)
     }

@@ -5,7 +5,7 @@
 //! nothing to check.
 //!
 //! ```ignore
-//! agent hardware: FieldDriver[types::HwifIn] on Pin::of("", "hwif_in");
+//! agent hardware: FieldDriver[types::HwifIn] on Pin::named("", "hwif_in");
 //! ```
 
 #[cfg(test)]

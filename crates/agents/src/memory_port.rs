@@ -73,7 +73,7 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// The ports at these places.
     ///
     /// # Panics
-    /// As [`Self::of`].
+    /// As [`Self::named`].
     pub const fn of_ports(ports: Ports<'_>) -> Self {
         let pins = Self::find(ports);
         let bits = pins.addr.width();

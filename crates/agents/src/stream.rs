@@ -52,7 +52,7 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// The ports at these places.
     ///
     /// # Panics
-    /// As [`Self::of`].
+    /// As [`Self::named`].
     pub const fn of_ports(ports: Ports<'_>) -> Self {
         Self::find(ports)
     }

@@ -76,7 +76,7 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// The ports at these places.
     ///
     /// # Panics
-    /// As [`Self::of`].
+    /// As [`Self::named`].
     pub const fn of_ports(ports: Ports<'_>, mode: WishboneMode) -> Self {
         let pins = Self { mode, ..Self::find(ports) };
         check_bus::<2>(pins.write_data.width());

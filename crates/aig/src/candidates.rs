@@ -97,7 +97,6 @@ impl Aig {
         all.into_iter().collect()
     }
 
-    /// The registers of the graph.
     fn registers(&self, map: &str) -> Vec<Bits> {
         let mut all: BTreeMap<&str, BTreeMap<u32, Literal>> = BTreeMap::new();
         for (index, bits) in super::joined::bits(map) {
@@ -223,7 +222,6 @@ impl Miter {
         self.and(says, is_known ^ 1)
     }
 
-    /// The bit at an address.
     fn selected(&mut self, bits: &[Literal], at: &[Literal]) -> Literal {
         let mut left = bits.to_vec();
         for at in at {

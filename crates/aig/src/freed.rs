@@ -15,7 +15,6 @@ pub struct Freed {
 }
 
 impl Freed {
-    /// The graph.
     pub fn aig(&self) -> &Aig {
         &self.aig
     }

@@ -3,7 +3,6 @@
 use super::{Aig, FALSE, Literal, TRUE};
 use std::collections::{HashMap, HashSet};
 
-/// The operands of each gate.
 pub(super) struct Operands(HashMap<u32, [Literal; 2]>);
 
 impl Operands {
@@ -48,7 +47,6 @@ impl Gates {
         Self { all: Vec::new(), highest }
     }
 
-    /// A new node.
     pub(super) fn node(&mut self) -> u32 {
         self.highest += 1;
         self.highest

@@ -71,7 +71,6 @@ impl Aig {
         all
     }
 
-    /// The highest node.
     pub(super) fn highest(&self) -> u32 {
         let nodes = self.inputs.iter().map(|(node, _)| *node);
         let nodes = nodes.chain(self.latches.iter().map(|latch| latch.node));

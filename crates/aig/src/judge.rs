@@ -30,13 +30,11 @@ pub struct Pins<'a> {
 /// A bit of an output that the graph and Verilator's model have differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The name of the case.
     pub case: String,
     /// The cycle, counted from 0.
     pub cycle: usize,
     pub output: String,
     pub bit: u32,
-    /// What the graph has.
     pub in_graph: bool,
 }
 
@@ -54,7 +52,6 @@ impl fmt::Display for Contradiction {
 
 /// A read port of a memory that is cut out.
 struct ReadPort {
-    /// The place of the memory.
     memory: usize,
     address: Vec<Literal>,
     /// Node and bit of its data.
@@ -63,7 +60,6 @@ struct ReadPort {
 
 /// A write port of a memory that is cut out.
 struct WritePort {
-    /// The place of the memory.
     memory: usize,
     address: Vec<Literal>,
     /// Enable, bit and data.
@@ -85,7 +81,6 @@ struct Pin<'a> {
 }
 
 impl Pin<'_> {
-    /// The value in each of the cases that have this cycle.
     fn value(&self, cycle: &[Option<&[u8]>]) -> Known {
         let (byte, bit) = (self.port.offset + self.bit as usize / 8, self.bit % 8);
         let mut value = Known::default();
@@ -202,7 +197,6 @@ impl Aig {
         Ok(())
     }
 
-    /// The ports of these memories that the graph has.
     fn memory_ports(&self, memories: &[CutMemory]) -> (Vec<ReadPort>, Vec<WritePort>) {
         let Interface { read, read_at: [place, _], write: [enable, data, address], .. } =
             Interface::OURS;

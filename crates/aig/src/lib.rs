@@ -151,7 +151,6 @@ pub enum EquivalenceQuery {
     Open {
         /// The file in binary AIGER.
         file: Vec<u8>,
-        /// Names of its inputs.
         inputs: Vec<String>,
         /// For each of its latches, the number of that of the graph, if it is one.
         latches: Vec<Option<usize>>,
@@ -450,7 +449,6 @@ impl Aig {
     }
 }
 
-/// The value of a literal, if it is known.
 fn known_of(known: &HashMap<u32, bool>, literal: Literal) -> Option<bool> {
     known.get(&(literal / 2)).map(|value| *value != (literal & 1 == 1))
 }

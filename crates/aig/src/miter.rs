@@ -15,7 +15,6 @@ pub(super) fn map_literal(side: &[Literal], literal: Literal) -> Literal {
     side[(literal / 2) as usize] ^ (literal & 1)
 }
 
-/// A node of the miter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Node {
     False,
@@ -26,7 +25,6 @@ enum Node {
     And([Literal; 2]),
 }
 
-/// What counts as a difference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
     /// Differences of outputs, and of the addresses of unclocked reads, count while this is 1.
@@ -46,7 +44,6 @@ impl Counts {
 
 /// Which read data each side has of its own.
 pub(super) enum OwnReads<'a> {
-    /// That of followed memories.
     Followed,
     /// That of these ports, in the reset cycle alone.
     InReset(BTreeSet<&'a str>),
@@ -375,7 +372,7 @@ impl Miter {
         self.ask_but(aig, interface, pairs, |_| false, Counts::ALL)
     }
 
-    /// As [`Self::ask`], but ignores outputs for which `is_apart` holds, and counts what `counts`
+    /// As [`Self::into_query`], but ignores outputs for which `is_apart` holds, and counts what `counts`
     /// says.
     pub(super) fn ask_but(
         mut self,

@@ -7,14 +7,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// Outputs of which one is to take a value, from the cycle after the reset cycle on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Goal {
-    /// The outputs, each with its value.
     pub outputs: Vec<(String, bool)>,
     /// Whether one of the outputs is to change instead, between two such cycles.
     pub changes: bool,
 }
 
 impl Aig {
-    /// The names of the outputs.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.outputs.iter().map(|(_, name)| name.as_str())
     }

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 struct ReadPort {
     /// The inputs with its data, by bit.
     data: BTreeMap<u32, u32>,
-    /// Its address, by bit.
     address: BTreeMap<u32, Literal>,
 }
 

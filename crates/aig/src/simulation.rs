@@ -15,7 +15,6 @@ const LANES: usize = 64;
 /// A cycle in which an output is 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
-    /// The name of the case.
     pub case: String,
     /// The cycle, counted from 0, the reset cycle.
     pub cycle: usize,
@@ -32,7 +31,6 @@ pub struct Seen {
     pub is_one: bool,
 }
 
-/// A value in each of the cases.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
     pub(super) is_one: u64,

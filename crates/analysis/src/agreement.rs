@@ -22,9 +22,7 @@ use walkdir::WalkDir;
 
 /// The folder of the corpora, one folder per block, below the working directory.
 const CORPUS: &str = "vectors";
-/// The seed of the cases.
 pub const SEED: u64 = 1;
-/// Cases of each scenario.
 const CASES: u64 = 3;
 /// Cycles of each case of which outputs are compared with those of a graph.
 const OUTPUTS: usize = 500;
@@ -38,7 +36,6 @@ pub struct Pair<'a> {
     pub profile: &'a Profile,
     /// Verilator's model of the RTL.
     pub rtl: &'a Built,
-    /// A model of the netlist.
     pub netlist: &'a Built,
 }
 

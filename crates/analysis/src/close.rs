@@ -66,11 +66,9 @@ pub struct CloseRun<'a> {
     pub rtl: &'a Rtl,
     /// Runs single vectors.
     pub worker: &'a OneShotWorker,
-    /// Runs cases.
     pub program: &'a WorkerProgram,
     pub threads: usize,
     pub answers: &'a Answers,
-    /// The folder of the result.
     pub folder: &'a Path,
     /// When no further step begins.
     pub deadline: Instant,
@@ -85,7 +83,6 @@ pub struct CloseRun<'a> {
     pub activity: &'a Activity,
 }
 
-/// One profile.
 struct Job<'a> {
     run: &'a CloseRun<'a>,
     profile: &'a Profile,

@@ -63,13 +63,11 @@ pub struct DiffRun<'a> {
     /// Runs both models.
     pub worker: &'a OneShotWorker,
     pub answers: &'a Answers,
-    /// The folder of the result.
     pub folder: &'a Path,
     /// When no further step begins.
     pub deadline: Instant,
     /// Whether only legal traffic counts.
     pub legal_only: bool,
-    /// Whether waves of a difference are written.
     pub has_waves: bool,
     /// Shows the name of each step.
     pub activity: &'a Activity,
@@ -89,7 +87,6 @@ struct Found {
 enum Step {
     Proved(Proof, Decider),
     Found(Found),
-    /// Nothing.
     Open,
 }
 
@@ -101,7 +98,6 @@ struct Job<'a> {
     models: Option<[Built; 2]>,
     session: Session,
     steps: Vec<ComparisonStep>,
-    /// The command that decided.
     by: Option<Decider>,
     /// Cases without a difference.
     cases: u64,
@@ -256,7 +252,6 @@ impl Job<'_> {
         Ok(AnswerStatus::Open { cycles: self.cycles, because: because.join("; ") })
     }
 
-    /// The widest traffic that counts.
     fn widest(&self) -> Traffic {
         if self.run.legal_only { Traffic::Legal } else { Traffic::Any }
     }

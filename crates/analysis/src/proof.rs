@@ -42,7 +42,6 @@ pub fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
     selected.map(|(place, _)| place).collect()
 }
 
-/// The proofs of one block.
 pub struct ProofRun<'a> {
     pub block: &'static BlockHandle,
     pub rtl: &'a Rtl,
@@ -56,7 +55,6 @@ pub struct ProofRun<'a> {
     pub accept_bounded: Option<u32>,
     /// Whether results count that are only believed.
     pub accept_believed: bool,
-    /// The folder of the result.
     pub folder: &'a Path,
 }
 

@@ -372,7 +372,6 @@ fn wanted(kind: ErrorKind, word: &str, words: &[String]) -> Option<String> {
     Some(command_line(&line))
 }
 
-/// Whether a command has the option --block.
 fn takes_block(command: &clap::Command) -> bool {
     command.get_arguments().any(|argument| argument.get_long() == Some("block"))
 }

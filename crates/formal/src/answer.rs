@@ -32,14 +32,12 @@ pub struct Question {
     pub query: EquivalenceQuery,
 }
 
-/// The answer to a [`Question`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The output is never 1.
     Never {
         /// How a second solver certified the proof, or why it did not.
         certificate: Certificate,
-        /// What proved it.
         by: Decider,
     },
     /// The output is 1 after these inputs, or during them.
@@ -47,27 +45,21 @@ pub enum Answer {
         /// The names of the bits that are 1, for each cycle after the reset cycle, of which there
         /// is one at least.
         trace: Vec<Vec<String>>,
-        /// What found them.
         by: Decider,
     },
     /// Undecided.
     Open {
         /// Cycles in which the output is known to be 0.
         cycles: Option<u32>,
-        /// Why.
         because: String,
         /// What shows that for these cycles.
         by: Option<Decider>,
     },
     /// The engine reports a proof that the second solver contradicts.
-    Disputed {
-        /// By what.
-        because: String,
-    },
+    Disputed { because: String },
 }
 
 impl Answer {
-    /// An open answer.
     pub fn open(because: impl Into<String>) -> Self {
         Self::Open { cycles: None, because: because.into(), by: None }
     }
@@ -85,7 +77,6 @@ impl Answer {
         }
     }
 
-    /// The command that decided.
     pub fn by(&self) -> Option<&Decider> {
         match self {
             Self::Never { by, .. } | Self::Reached { by, .. } => Some(by),
@@ -94,7 +85,6 @@ impl Answer {
         }
     }
 
-    /// The certificate of a proof.
     pub fn certificate(self) -> Option<Certificate> {
         match self {
             Self::Never { certificate, .. } => Some(certificate),
@@ -155,7 +145,6 @@ pub const LATE: &str = "the time limit ended the search";
 pub enum Undecidable {
     /// The RTL is such that no answer would count, for this reason.
     Because(String),
-    /// A tool failed.
     Failed(Error),
 }
 

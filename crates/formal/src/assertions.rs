@@ -29,7 +29,6 @@ const TO_NETLIST: &str = "proc\nflatten\nchformal -early\nchformal -cover -remov
 /// A signal of the RTL that properties use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {
-    /// Its name in expressions.
     pub name: String,
     /// Its path below the top of the RTL, as in `device.count`.
     pub path: String,
@@ -39,7 +38,6 @@ pub struct Signal {
     pub line: usize,
 }
 
-/// A property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assertion {
     pub label: String,
@@ -192,7 +190,6 @@ impl Assertions {
         Ok(found)
     }
 
-    /// A wire of the module.
     fn wire(
         &mut self,
         Wire { name, width, is_input, is_output }: Wire<'_>,
@@ -255,7 +252,6 @@ impl Assertions {
         format!("{FAILS}{place}")
     }
 
-    /// The error for a signal that the RTL lacks.
     pub fn lacks(&self, top: &str, signal: &Signal) -> Error {
         let bits =
             if signal.width == 1 { "1 bit".to_owned() } else { format!("{} bits", signal.width) };
@@ -269,7 +265,6 @@ impl Assertions {
     }
 }
 
-/// The text of a file of assertions.
 struct SourceText<'a> {
     file: &'a AssertionFile,
     /// The text without comments.
@@ -289,7 +284,6 @@ impl<'a> SourceText<'a> {
         self.code[place].line as usize
     }
 
-    /// Whether there is such a place, with this token.
     fn is_token(&self, place: Option<usize>, text: &str) -> bool {
         place.and_then(|place| self.code.get(place)).is_some_and(|token| token.text == text)
     }
@@ -301,7 +295,6 @@ impl<'a> SourceText<'a> {
         (0..self.code.len()).filter(move |place| is_name(&self.code[*place]))
     }
 
-    /// The first line with a name.
     fn line_of(&self, name: &str) -> usize {
         self.places(name).next().map_or(1, |place| self.line_at(place))
     }
@@ -312,7 +305,6 @@ impl<'a> SourceText<'a> {
         rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
     }
 
-    /// Whether the module has this parameter.
     fn declares_parameter(&self, name: &str) -> bool {
         let is_head = |place: &usize| {
             self.is_token(place.checked_sub(1), "module") && self.is_token(Some(place + 1), "#")

@@ -118,7 +118,6 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// The result of checking a proof.
 pub type Checked = Result<Certificate, Flaw>;
 
 /// Checks a proof of the network in `file` with the second solver. `name` names files.

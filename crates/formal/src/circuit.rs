@@ -21,9 +21,7 @@ pub struct Circuit {
     pub aig: Aig,
     /// Its `-vmap` file, which assigns latches to registers.
     pub words: String,
-    /// The bits of all memories.
     pub memory_bits: u64,
-    /// The memories that are cut out.
     memories: Vec<CutMemory>,
     undefined: UndefinedBits,
     /// The graph with memories as registers, or why there is none, once it was needed.

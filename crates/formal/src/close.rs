@@ -63,7 +63,6 @@ pub struct Closure {
     places: BTreeMap<String, String>,
 }
 
-/// What a question is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A proof that none of the points is reached.
@@ -74,7 +73,7 @@ pub enum Purpose {
     Alone(usize),
     /// Such a proof, also that no assertion about the instance alone fails.
     AloneAssertions(usize),
-    /// A proof that none of the [held](Closure::held) bits changes, whatever they are at first.
+    /// A proof that none of the [held](Closure::find_held_registers) bits changes, whatever they are at first.
     Held,
     /// A search: registers without an initial value begin with zeros or ones.
     Search,
@@ -329,7 +328,7 @@ impl Closure {
     /// What keeps it open that a point is never reached, as [`open::because`].
     ///
     /// # Errors
-    /// As [`Closure::ask`].
+    /// As [`Closure::query_points`].
     pub fn because(&self, point: usize, traffic: Traffic) -> Result<Option<String>, Error> {
         match self.question(&[point], Contents::Shared, traffic, Purpose::Proof) {
             Ok(question) => open::because(&self.session, &question, &self.circuit.words),
@@ -441,7 +440,6 @@ impl Closure {
         points.iter().filter(is_only).copied().collect()
     }
 
-    /// The path of an instance.
     pub fn instance(&self, place: usize) -> &str {
         &self.instances[place].path
     }
@@ -625,7 +623,6 @@ fn synchronous(netlist: &str, reset: Option<(&str, bool)>) -> Option<String> {
     Some(text)
 }
 
-/// The text of a cell with these ports.
 fn cell_text((kind, name): (&str, &str), width: &str, ports: &[(&str, &str)]) -> String {
     let connect = |(port, signal): &(&str, &str)| format!("    connect \\{port} {signal}\n");
     let ports: String = ports.iter().map(connect).collect();

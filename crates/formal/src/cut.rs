@@ -206,7 +206,6 @@ fn name_of(followed: &BTreeMap<String, usize>) -> impl Fn(&Cell<'_>, usize) -> S
     }
 }
 
-/// What becomes of latches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Latches {
     Refused,

@@ -68,7 +68,6 @@ pub struct Sides {
     offers: Vec<String>,
     /// The graphs without memories, if there are graphs.
     graphs: Option<[Graph; 2]>,
-    /// The memories that are cut out of each graph.
     memories: [Vec<CutMemory>; 2],
     /// The graph with invariants of the old RTL, and the outputs that are 1 where one is violated.
     strengthened: OnceCell<(Aig, Vec<String>)>,
@@ -161,7 +160,6 @@ impl Sides {
         self.is_same
     }
 
-    /// Whether one of the RTLs has a memory.
     pub fn has_memories(&self) -> bool {
         self.has_memories
     }
@@ -283,7 +281,7 @@ impl Sides {
     /// Tries proofs that the outputs do not differ (see [`climb`]).
     ///
     /// # Errors
-    /// As [`Sides::questions`] and [`Question::ask`].
+    /// As [`Sides::questions`] and [`Question::run_attempt`].
     pub fn prove(
         &self,
         contents: Contents,
@@ -296,7 +294,7 @@ impl Sides {
     /// What keeps a proof open that the outputs do not differ, as [`open::because`].
     ///
     /// # Errors
-    /// As [`Question::ask`].
+    /// As [`Question::run_attempt`].
     pub fn because(&self, traffic: Traffic) -> Result<Option<String>, Error> {
         let questions = self.questions(Contents::Shared, traffic, Aim::Proof);
         match (questions.as_deref(), &self.graphs) {
@@ -310,7 +308,7 @@ impl Sides {
     /// Runs an engine on a question. `Never` says that the outputs do not differ.
     ///
     /// # Errors
-    /// As [`Question::ask`].
+    /// As [`Question::run_attempt`].
     pub fn run_attempt(&self, question: &Question, attempt: Attempt) -> Result<Answer, Error> {
         question.run_attempt(&self.sessions[0], attempt)
     }
@@ -359,7 +357,6 @@ fn is_invariant(name: &str) -> bool {
     name.starts_with(NEVER)
 }
 
-/// Both graphs in one.
 fn joined([left, right]: [&Graph; 2], reset: Option<(&str, bool)>) -> Result<Aig, String> {
     let parsed = |Graph { text, words }: &Graph| {
         Ok::<_, String>(Aig::parse(text).ok_or_else(|| LOOP.to_owned())?.with_words(words))

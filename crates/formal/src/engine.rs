@@ -37,7 +37,6 @@ pub(crate) fn starved(name: &str, seconds: u64) -> Error {
 /// An engine that decides whether the output of a network can be 1. Neither its proofs nor its
 /// traces are trusted.
 pub trait Engine: fmt::Debug + Sync {
-    /// Its name in messages.
     fn name(&self) -> &'static str;
 
     /// What its reply depends on, besides the network and the programs of Yosys: its commands and

@@ -98,7 +98,6 @@ pub fn whole_graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error
 /// What becomes of bits that the RTL leaves undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UndefinedBits {
-    /// They are 0.
     Zero,
     /// They have any value in each cycle, in each copy of the RTL another one.
     Free,

@@ -19,7 +19,7 @@ pub enum Aim {
     /// stages, may differ. A trace shows nothing (see [`Aig::nearby`](cosim_aig::Aig::nearby)).
     Near { hops: usize },
     /// Proofs in which one register alone may differ, of which one suffices. A trace shows nothing
-    /// (see [`Aig::alone`](cosim_aig::Aig::alone)).
+    /// (see [`Aig::query_single_registers`](cosim_aig::Aig::query_single_registers)).
     Alone,
     /// A proof in which memory words of equal meaning may differ, and registers of so many stages
     /// if there is a number. A trace shows nothing (see [`Aig::by_word`](cosim_aig::Aig::by_word)).
@@ -29,7 +29,6 @@ pub enum Aim {
 }
 
 impl Aim {
-    /// A name for files.
     pub fn name(self) -> String {
         match self {
             Self::Proof => "proof".to_owned(),
@@ -42,7 +41,6 @@ impl Aim {
     }
 }
 
-/// An attempt of a proof.
 pub type Rung = (Aim, Attempt);
 
 const fn near(hops: usize, attempt: Attempt) -> Rung {
@@ -96,7 +94,7 @@ pub const LATER: &[Rung] = &[
 /// shows nothing.
 ///
 /// # Errors
-/// As [`Question::ask`], or of `questions`.
+/// As [`Question::run_attempt`], or of `questions`.
 pub fn climb<E: From<Error>>(
     session: &YosysSession,
     rungs: &[Rung],

@@ -51,10 +51,8 @@ pub enum Kind {
     XFree,
 }
 
-/// A property of an RTL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
-    /// The kind of property.
     pub kind: Kind,
     /// The property as shown to users.
     pub text: String,
@@ -69,10 +67,8 @@ impl Property {
     }
 }
 
-/// A monitor module.
 #[derive(Debug)]
 pub struct Monitor {
-    /// The Verilog text.
     pub text: String,
     /// The RTL's state register, if the monitor connects to it.
     pub state: Option<&'static str>,
@@ -306,7 +302,6 @@ fn range(port: &Port) -> String {
     format!("[{}:0] {}", port.width - 1, port.name)
 }
 
-/// The signals that assertions use.
 fn signals(assertions: Option<&Assertions>) -> &[Signal] {
     assertions.map_or(&[], |assertions| &assertions.signals)
 }
@@ -378,7 +373,6 @@ fn property(kind: Kind, text: String) -> Property {
     Property { kind, text, of_registers: matches!(kind, Kind::State | Kind::Enabled) }
 }
 
-/// The assertions of the block.
 fn invariants(assertions: Option<&Assertions>, bad: &mut Vec<(Property, String)>) {
     let all = assertions.map_or(&[][..], |assertions| &assertions.all);
     for (place, assertion) in all.iter().enumerate() {
@@ -388,7 +382,6 @@ fn invariants(assertions: Option<&Assertions>, bad: &mut Vec<(Property, String)>
     }
 }
 
-/// What rules say.
 fn rules(
     info: &'static BlockInfo,
     facts: &Facts,
@@ -546,7 +539,6 @@ fn add_stable_valid(
     Ok(())
 }
 
-/// The payload of a valid among `ports`.
 fn payload_of(info: &'static BlockInfo, valid: &str, ports: &'static [Port]) -> Vec<&'static Port> {
     let is_its =
         |port: &&Port| info.naming.governor(port, ports, false).is_some_and(|of| of.name == valid);

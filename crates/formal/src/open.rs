@@ -10,9 +10,7 @@ use cosim_base::error::Error;
 use cosim_rtl::yosys::YosysSession;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Cycles of the induction.
 const CYCLES: usize = 2;
-/// Registers that are named.
 const NAMED: usize = 4;
 
 /// A bit that may be unknown.
@@ -21,9 +19,7 @@ type Bit = Option<bool>;
 /// A course of a network: the output is 1 in the last of its cycles, and in no other.
 struct Course<'a> {
     network: &'a Network,
-    /// The state at the beginning.
     state: Vec<Bit>,
-    /// The inputs of each cycle.
     inputs: Vec<Vec<Bit>>,
 }
 

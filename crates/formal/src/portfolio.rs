@@ -93,7 +93,6 @@ pub const PAIRS_OF_VALUES: Attempt = Attempt::new(&States, 50, 0, 2);
 pub const MEMORY_WORD: Attempt = Attempt::new(&pdr_after("scorr; dc2"), 100, 20_000, 30);
 /// A quick search for a difference, which makes the longer proofs unnecessary.
 pub const QUICK_DIFFERENCE: Attempt = Attempt::new(BOUNDED_SEARCH, 40, 20_000, 3);
-/// A search for a difference.
 pub const DIFFERENCE: Attempt = Attempt::new(BOUNDED_SEARCH, 40, 20_000, SECONDS);
 /// As [`DIFFERENCE`], with exact memories, which make a frame much larger.
 pub const DIFFERENCE_WITH_MEMORIES: Attempt = Attempt::new(BOUNDED_SEARCH, 20, 5000, SECONDS);

@@ -130,12 +130,9 @@ impl PropertyAnswer {
     }
 }
 
-/// How all invariants are proved.
 #[derive(Debug, Clone, Copy)]
 struct Invariants {
-    /// The inputs for which they are proved.
     traffic: Traffic,
-    /// Whether all of the proofs have a certificate.
     are_certified: bool,
 }
 
@@ -180,7 +177,6 @@ impl XFreedom {
         self.outputs.iter().map(property).collect()
     }
 
-    /// What is asked of these properties.
     fn unknowns(&self, properties: &[usize]) -> Unknowns<'_> {
         let outputs = properties.iter().map(|place| self.outputs[*place]).collect();
         Unknowns { outputs, payload: &self.payload }

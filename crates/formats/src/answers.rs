@@ -343,7 +343,6 @@ pub struct Legality {
 }
 
 impl Legality {
-    /// Legal traffic.
     pub fn yes() -> Self {
         Self { is_legal: true, because: None, otherwise: None }
     }
@@ -354,7 +353,6 @@ impl Legality {
 pub enum Outcome {
     /// Certain, or accepted.
     Good,
-    /// Only believed.
     Believed,
     /// Undecided.
     Open,
@@ -370,7 +368,6 @@ impl Proof {
 }
 
 impl AnswerStatus {
-    /// The result of a proof.
     pub fn of_proof(proof: Proof) -> Self {
         match proof.certificate.is_there() {
             true => Self::Proved(proof),
@@ -378,7 +375,6 @@ impl AnswerStatus {
         }
     }
 
-    /// Open for a reason.
     pub fn open(because: impl Into<String>) -> Self {
         Self::Open { cycles: None, because: because.into() }
     }
@@ -391,7 +387,6 @@ impl AnswerStatus {
         }
     }
 
-    /// The inputs, if some were found.
     pub fn found_inputs(&self) -> Option<&FoundInputs> {
         match self {
             Self::Reached(found) | Self::Failing(found) | Self::Unconfirmed(found) => Some(found),
@@ -418,7 +413,6 @@ impl AnswerStatus {
         }
     }
 
-    /// The answer as one word.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Proved(proof) | Self::Believed(proof) => proof.certificate.word("proved"),
@@ -440,22 +434,15 @@ impl AnswerRow {
     }
 }
 
-/// Numbers of answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Hit by the run.
     pub hit: u64,
-    /// Reached by a vector.
     pub reached: u64,
-    /// Proved, with a certificate.
     pub proved: u64,
-    /// Only believed.
     pub believed: u64,
     /// Without a violation for a bounded number of cycles.
     pub bounded: u64,
-    /// Waived by a person.
     pub waived: u64,
-    /// Open.
     pub open: u64,
     /// Violated or disputed, and profiles in which nothing can be decided.
     pub failing: u64,
@@ -593,7 +580,6 @@ impl AnswerRecord {
         worst.unwrap_or(Outcome::Open)
     }
 
-    /// Whether an answer with this outcome passes.
     pub fn passes(&self, outcome: Outcome) -> bool {
         let is_accepted = outcome == Outcome::Believed && self.subject.accept_believed;
         outcome == Outcome::Good || is_accepted
@@ -615,7 +601,6 @@ impl AnswerRecord {
         }
     }
 
-    /// The verdict in a word.
     pub fn verdict(&self) -> &'static str {
         match self.subject.command {
             ProverCommand::Prove if self.is_interrupted() => "INTERRUPTED",

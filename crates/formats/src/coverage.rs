@@ -31,18 +31,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use verilated::Port;
 
-/// A coverage database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Database {
     pub block: String,
     /// The coverage groups. Bins are numbered through all groups; in a cross the last axis varies
     /// fastest.
     pub groups: Vec<Group>,
-    /// The profiles, by name.
     pub profiles: BTreeMap<String, ProfileBins>,
     /// The code coverage points, by RTL and profile, if the run counts them.
     pub code: BTreeMap<(String, String), Code>,
-    /// The hits.
     pub parts: BTreeSet<ScenarioCoverage>,
     /// Cases that hit a bin that no earlier case of their run hit.
     pub finds: BTreeSet<ContributingCase>,
@@ -151,7 +148,6 @@ impl Group {
         }
     }
 
-    /// Number of bins.
     pub fn bins(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
@@ -184,12 +180,9 @@ impl Group {
     }
 }
 
-/// The bins of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileBins {
-    /// The mask of fixes.
     pub fixes: String,
-    /// The other parameters.
     pub parameters: BTreeMap<String, u64>,
     /// Unreachable bins: no legal stimulus hits them. With the reason.
     pub unreachable: BTreeMap<u32, String>,
@@ -249,10 +242,8 @@ pub struct ScenarioCoverage {
     pub run: Run,
     pub profile: String,
     pub scenario: String,
-    /// A hash of the scenario's weights.
     pub weights: String,
     pub cases: Indices,
-    /// Cycles compared.
     pub cycles: u64,
     /// Non-zero hit counts, by bin.
     pub hits: Vec<(u32, u64)>,
@@ -270,7 +261,6 @@ pub struct ContributingCase {
     pub profile: String,
     /// A hash of its scenario's weights.
     pub weights: String,
-    /// Cycles compared.
     pub cycles: u64,
     /// Every bin that it hits, in ascending order.
     pub bins: Vec<u32>,
@@ -278,7 +268,6 @@ pub struct ContributingCase {
     pub new: u32,
 }
 
-/// The coverage of all cases of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileCoverage {
     /// Hit counts, by bin.

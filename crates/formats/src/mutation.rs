@@ -29,7 +29,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The format of [`RESULT`] and [`PARTIAL`].
 const FORMAT: RecordFormat =
     RecordFormat { name: "cosim-mutation", version: 1, most: LARGEST_RESULT };
 /// Maximum size of a result in bytes.
@@ -160,7 +159,6 @@ pub struct ChangedLines {
 const MOST_LINES: u32 = 10;
 
 impl ChangedLines {
-    /// Whether a place has one of the lines.
     pub fn contains(&self, source: &Source) -> bool {
         let end = source.place.split_once('-').map_or("", |(_, end)| end);
         let end = end.split('.').next().and_then(|line| line.parse().ok());
@@ -218,23 +216,17 @@ pub struct Mutant {
     pub status: MutantStatus,
 }
 
-/// The class of a mutant in the score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MutantClass {
-    /// A case kills it.
     Killed,
     /// No case kills it.
     Survived,
-    /// It is proved equivalent.
     Equivalent,
-    /// It is believed equivalent.
     Believed,
-    /// Equivalence is undecided.
     Undecided,
 }
 
 impl Mutant {
-    /// The class that the mutant counts for.
     pub fn counts(&self) -> MutantClass {
         match &self.status {
             MutantStatus::Killed { .. } => MutantClass::Killed,
@@ -321,7 +313,6 @@ impl MutantStatus {
         }
     }
 
-    /// The status of a mutant that a case kills.
     pub fn killed(case: &str, outcome: &Outcome) -> Self {
         let scenario = case.split('/').nth(2).unwrap_or_default().to_owned();
         let (by, cycle) = match &outcome.verdict {

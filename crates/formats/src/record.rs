@@ -14,10 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// A kind of record.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordFormat {
-    /// The value of `format`.
     pub name: &'static str,
     /// The only version that is written and read.
     pub version: u64,
@@ -49,7 +47,6 @@ impl RecordFormat {
         Ok((tree.read().map_err(misread)?, checksum))
     }
 
-    /// Checks the format and the version of a record.
     pub fn check(&self, path: &Path, format: &Value, version: &Value) -> Result<(), Error> {
         let wrong = |what, found: &Value, expected: &dyn std::fmt::Display| Error::File {
             code: codes::WRONG_FORMAT,
@@ -65,7 +62,6 @@ impl RecordFormat {
         Ok(())
     }
 
-    /// The JSON schema of its records.
     pub fn schema<T: JsonSchema>(&self, title: &str) -> Value {
         let mut schema = SchemaGenerator::default().into_root_schema_for::<T>().to_value();
         schema["title"] = title.into();

@@ -24,7 +24,6 @@ const MOST: usize = 2000;
 /// A command, as a run directory names it.
 #[derive(Debug, Clone, Copy)]
 pub struct StartedCommand<'a> {
-    /// The command line.
     pub words: &'a [String],
     /// Its working directory.
     pub folder: &'a Path,
@@ -57,7 +56,6 @@ impl StartedCommand<'_> {
         folder.join(self.name(mark)).is_file()
     }
 
-    /// The name of the record.
     fn name(&self, mark: &str) -> String {
         hash(&json!([mark, self.words, self.folder.to_string_lossy(), self.rtl]))
     }
@@ -67,7 +65,6 @@ impl StartedCommand<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct RunRtl<'a> {
     pub block: &'a str,
-    /// The RTL, as typed.
     pub given: &'a Rtl,
     /// The short hash of its texts.
     pub identity: &'a str,
@@ -118,7 +115,6 @@ fn here() -> String {
     env::current_dir().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Writes a record.
 fn write(folder: &Path, name: &str, text: &str) {
     let _ = fs::create_dir_all(folder);
     remove_old(folder);

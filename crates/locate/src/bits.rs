@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 /// A value. Its width is that of the expression or the variable that holds it.
 pub type Bits = SmallVec<[u64; 1]>;
 
-/// The limbs of a width.
 pub fn limbs(width: u32) -> usize {
     width.div_ceil(64).max(1) as usize
 }

@@ -15,7 +15,6 @@ pub type NodeId = usize;
 /// The index of a [`Variable`].
 pub type VariableId = usize;
 
-/// A place in the RTL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     pub file: String,
@@ -23,17 +22,13 @@ pub struct Place {
     pub column: u32,
 }
 
-/// A variable of an instance.
 #[derive(Debug, Clone)]
 pub struct Variable {
     pub name: String,
-    /// Its width, or that of an element.
     pub width: u32,
     /// The number of elements of a memory.
     pub array: Option<usize>,
-    /// The constant value of a parameter.
     pub constant: Option<Bits>,
-    /// The instance that declares it.
     pub instance: usize,
 }
 
@@ -53,7 +48,6 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The operation with Verilator's name.
     fn named(kind: &str) -> Option<Self> {
         match kind {
             "cond" | "condbound" => Some(Self::Choice),
@@ -74,7 +68,6 @@ pub struct Node {
     pub instance: usize,
 }
 
-/// What an assignment gives a value.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub variable: VariableId,
@@ -101,7 +94,6 @@ pub enum Statement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     pub variable: VariableId,
-    /// Whether the edge rises.
     pub rises: bool,
 }
 
@@ -135,7 +127,6 @@ pub struct Design {
     pub initial: Vec<Statement>,
     /// The values that statements assign to whole variables.
     pub assigned: BTreeMap<VariableId, Vec<NodeId>>,
-    /// The variables of the ports of the top.
     pub ports: BTreeMap<String, VariableId>,
 }
 
@@ -198,7 +189,6 @@ impl Design {
         matches!(self.nodes[node].operation, Operation::Missing(_))
     }
 
-    /// A node and all below it.
     pub fn below(&self, node: NodeId) -> Vec<NodeId> {
         let (mut all, mut stack) = (Vec::new(), vec![node]);
         while let Some(node) = stack.pop() {
@@ -210,7 +200,6 @@ impl Design {
 }
 
 impl Statement {
-    /// Calls `f` with a statement and those in it.
     pub fn each(&self, f: &mut dyn FnMut(&Self)) {
         f(self);
         self.bodies().into_iter().flatten().for_each(|statement| statement.each(f));
@@ -230,7 +219,6 @@ impl Statement {
         }
     }
 
-    /// The lists of statements in a statement.
     pub fn bodies(&self) -> Vec<&[Self]> {
         match self {
             Self::Assign { .. } => Vec::new(),

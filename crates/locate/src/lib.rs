@@ -23,7 +23,6 @@ use verilated_build::tree::Tree;
 const MOST_CYCLES: usize = 400;
 /// Cycles of a failing case, which is shrunk.
 const MOST_FAILING: usize = 10_000;
-/// Lines that are named.
 const MOST_LINES: usize = 5;
 
 /// The ports of a design.

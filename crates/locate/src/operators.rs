@@ -84,7 +84,6 @@ static OPERATORS: [Operator; 35] = [
     }),
 ];
 
-/// The operators with these names.
 pub fn operators(names: &[&str]) -> impl Iterator<Item = &'static Operator> {
     OPERATORS.iter().filter(|it| names.contains(&it.name))
 }

@@ -37,7 +37,6 @@ const GOOD: f64 = 0.97;
 /// What is known of each line, by file and number.
 type Lines = BTreeMap<(String, u32), Line>;
 
-/// What is known of a line.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     place: Place,
@@ -83,11 +82,9 @@ impl Line {
     }
 }
 
-/// A case on the design as it is.
 #[derive(Debug)]
 struct Case<'a> {
     stimulus: &'a Stimulus,
-    /// The state at the beginning.
     start: State,
     /// The states with the inputs of each cycle, until an output differs.
     settled: Vec<State>,
@@ -381,7 +378,6 @@ impl<'a> Ranking<'a> {
         })
     }
 
-    /// Whether a case fails with a repair.
     fn fails(&mut self, case: usize, repair: &mut Repair) -> bool {
         let runs = self.roots[&repair.root].runs;
         let mut at = 0;

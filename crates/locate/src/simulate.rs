@@ -106,11 +106,9 @@ impl State {
 /// Where an expression runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// In a combinational process.
     Combinational(usize),
     /// In a clocked process, or once at the beginning.
     Clocked,
-    /// In a function, so anywhere.
     Anywhere,
 }
 
@@ -191,7 +189,6 @@ impl Simulator {
         state
     }
 
-    /// The value of a variable, or of an element of a memory.
     pub fn read(&self, state: &State, variable: VariableId, element: usize) -> Bits {
         let (all, limbs) = &self.slots[variable];
         Bits::from_slice(&state.limbs[all.start + element * limbs..][..*limbs])
@@ -348,7 +345,6 @@ impl Simulator {
         }
     }
 
-    /// The value of an expression of a statement.
     fn root(&self, state: &mut State, root: NodeId) -> Bits {
         self.noted(root).unwrap_or_else(|| self.eval(state, root))
     }
@@ -403,7 +399,6 @@ impl Simulator {
         bits::index(index).filter(|index| *index < count)
     }
 
-    /// The value of an expression in a state.
     pub fn eval(&self, state: &mut State, id: NodeId) -> Bits {
         self.effort.set(self.effort.get() + 1);
         let Node { operation, arguments, width, .. } = &self.design.nodes[id];

@@ -9,7 +9,6 @@ use cosim_agents::{apb, axi_lite, axi4, memory_port, stream, wishbone};
 use std::collections::BTreeSet;
 use verilated_build::{Port, Ports};
 
-/// A protocol with agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     Axi4,
@@ -89,7 +88,6 @@ impl Protocol {
         }
     }
 
-    /// Whether the widths of an interface are those of the protocol.
     fn has_widths(self, agent: &Interface) -> bool {
         let width = |name: &str| agent.find_port(name).map(|port| port.width);
         let data = |names: [&str; 2], most: u32| {
@@ -135,7 +133,6 @@ const MOST_LANES: u32 = 16;
 /// The protocol, and the widths of address and data, of interfaces that may share a memory.
 pub type MemoryKind = (Protocol, [u32; 2]);
 
-/// An interface of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     pub protocol: Protocol,
@@ -146,7 +143,6 @@ pub struct Interface {
     pub reads: Option<String>,
     /// Which of several interfaces it is whose ports have an equal part for each, and their number.
     pub lane: Option<(u32, u32)>,
-    /// The name of the agent.
     pub name: String,
     /// Its ports, with the names of the protocol.
     ports: Vec<(&'static str, Port)>,
@@ -157,12 +153,10 @@ impl Interface {
         self.ports.iter().find(|(own, _)| *own == name).map(|(_, port)| port)
     }
 
-    /// Whether it has the port with this name of the protocol.
     pub fn has_port(&self, name: &str) -> bool {
         self.find_port(name).is_some()
     }
 
-    /// The name of its first port.
     pub fn first_port(&self) -> &str {
         self.ports.first().map_or("", |(_, port)| &port.name)
     }
@@ -199,7 +193,6 @@ impl Interface {
     }
 }
 
-/// The interfaces of a module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Interfaces {
     pub interfaces: Vec<Interface>,
@@ -225,7 +218,6 @@ impl Interfaces {
         others.varied().into_iter().filter(|port| !self.is_near(port)).collect()
     }
 
-    /// Whether a port has the name of an interface.
     fn is_near(&self, port: &Port) -> bool {
         let name = port.name.to_ascii_lowercase();
         let begins = |of: &Interface| {
@@ -254,7 +246,6 @@ impl Interfaces {
         found
     }
 
-    /// Adds the interfaces of a protocol. The first side has the ports of the manager.
     fn add(&mut self, protocol: Protocol, is_manager: bool, sides: [&Vec<&Port>; 2]) {
         let rules = protocol.rules();
         for anchor in protocol.anchors() {
@@ -464,7 +455,6 @@ mod tests {
         })
     }
 
-    /// Is each protocol found on both sides, with names in all usual forms?
     #[test]
     fn each_protocol_is_found_on_both_sides_by_usual_names() {
         for protocol in Protocol::ALL {

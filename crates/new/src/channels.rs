@@ -9,16 +9,13 @@ use verilated_build::{Port, Ports};
 /// Vectors of handshakes with more bits are no channels.
 const MOST_LANES: u32 = 16;
 
-/// A channel of the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Channel {
-    /// Its name.
     pub name: String,
     /// Whether the environment offers items.
     pub is_source: bool,
     /// The handshake that offers an item.
     pub valid: Handshake,
-    /// The handshake that takes it.
     pub ready: Option<Handshake>,
     /// The ports of the payload, each with the name of its field.
     pub payload: Vec<(String, Port)>,
@@ -31,10 +28,8 @@ pub struct Channel {
     kind: Kind,
 }
 
-/// A pin of a handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handshake {
-    /// The port.
     pub port: String,
     /// Whether a low pin means yes, as in `full`.
     pub is_inverted: bool,
@@ -47,7 +42,6 @@ impl Handshake {
     }
 }
 
-/// The channels of a module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Channels {
     /// The channels, in the order of their names.
@@ -72,9 +66,7 @@ enum Stem {
 enum Kind {
     /// Nothing but its name.
     Plain,
-    /// It writes to a FIFO.
     Write,
-    /// It reads from a FIFO.
     Read,
 }
 
@@ -554,7 +546,6 @@ impl Channel {
         rest.is_some_and(|rest| rest.starts_with('_'))
     }
 
-    /// Whether its data may have any name.
     fn may_have_any_data(&self) -> bool {
         let is_unnamed = self.stem.text().is_empty() && self.kind == Kind::Plain;
         let is_of_data = ["", "data", "din", "dout", "d"].contains(&self.stem.text());

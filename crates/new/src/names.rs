@@ -49,7 +49,6 @@ impl Word {
     }
 }
 
-/// An identifier of Rust.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Ident(String);
@@ -91,7 +90,6 @@ impl Ident {
         Self(field.0.to_uppercase())
     }
 
-    /// Whether the name ends so.
     #[cfg(test)]
     pub fn has_end(&self, end: &str) -> bool {
         self.0.trim_end_matches(|letter: char| letter.is_ascii_digit()).ends_with(end)
@@ -102,7 +100,6 @@ impl Ident {
         if is_only { self.0.clone() } else { format!("{of}_{}", self.0) }
     }
 
-    /// The name, as it is shown.
     pub fn word(&self) -> Word {
         Word(self.0.clone())
     }
@@ -112,7 +109,6 @@ impl Ident {
         Self(format!("{}Item", Self::camel(channel).0))
     }
 
-    /// Both names in one.
     pub fn joined(&self, other: &Self) -> Self {
         Self(format!("{}Of{}", self.0, other.0))
     }
@@ -124,7 +120,6 @@ impl fmt::Display for Ident {
     }
 }
 
-/// The identifiers of a scope.
 #[derive(Debug, Default)]
 pub struct Scope(BTreeSet<String>);
 
@@ -134,12 +129,10 @@ impl Scope {
         Self(VALUES.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// The scope of channels.
     pub fn of_channels() -> Self {
         Self(FIELDS.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Whether a name is free.
     pub fn has_free(&self, name: &Ident) -> bool {
         !self.0.contains(&name.0)
     }
@@ -162,11 +155,9 @@ impl Scope {
 /// Any text, in the form of each place that can hold it. It has no form without a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Text {
-    /// A string literal of Rust.
     rust: String,
     /// A code span of Markdown on one line, for pages and for doc comments.
     markdown: String,
-    /// A string of TOML.
     toml: String,
 }
 
@@ -176,7 +167,6 @@ impl Text {
     }
 }
 
-/// A basic string of TOML.
 pub fn toml_string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {

@@ -1,9 +1,7 @@
 //! Which inputs of a module are clocks and resets, by their names.
 
-/// The reset, and its level in reset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reset {
-    /// The input.
     pub port: String,
     /// Whether it is active high. Derived from its name if the user did not say.
     pub is_high: Option<bool>,

@@ -31,11 +31,8 @@ use verilated_runtime::Verilator;
 /// The description of a new crate.
 #[derive(Debug, Clone)]
 pub struct Skeleton {
-    /// The name of the crate, and of its folder.
     pub name: CrateName,
-    /// The top module.
     pub top: String,
-    /// The RTL.
     pub rtl: Rtl,
     /// Files beside the sources, with their paths in the crate.
     pub files: Vec<(PathBuf, Vec<u8>)>,
@@ -43,20 +40,15 @@ pub struct Skeleton {
     pub clocks: Vec<String>,
     /// The reset, if it was named.
     pub reset: Option<Reset>,
-    /// Values of parameters.
     pub parameters: Vec<GivenParameter>,
-    /// Options of Verilator.
     pub options: Vec<VerilatorOption>,
     /// Whether the environment drives pins even if channels are recognized.
     pub is_of_pins: bool,
 }
 
-/// The generated crate.
 #[derive(Debug, Clone)]
 pub struct GeneratedCrate {
-    /// The crate's folder.
     pub folder: PathBuf,
-    /// Its ports.
     pub ports: Ports,
     /// The resets that were found, with their levels in reset. The first is the main one.
     pub resets: Vec<(String, bool)>,

@@ -40,7 +40,6 @@ const TAKEN: &str = "abort alignas alignof and_eq asm atomic_cancel atomic_commi
     VerilatedContext atClone contextp eval eval_end_step eval_step eventsPending final hierName \
     modelName name nextTimeSlot prepareClone rootp std threads trace vlSymsp dut padding";
 
-/// A reason for a wrapper.
 const HAS_INTERFACES: &str = "it has interfaces as ports";
 /// Surrounds a pin that is replaced later. No name contains it.
 const PIN: char = '\u{1}';
@@ -60,11 +59,9 @@ pub struct Wishes {
 /// A port of the wrapper, or of the module itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// Its name.
     pub name: String,
     /// Whether the harness drives it.
     pub is_input: bool,
-    /// Its type.
     pub bits: BitsType,
     /// What it is to the module: `port` or `port.signal`.
     pub leaf: String,
@@ -84,11 +81,9 @@ pub struct Wrapping {
     pub resets: Vec<(String, bool)>,
     /// Whether nothing in the module waits for an edge.
     pub is_combinational: bool,
-    /// The pins.
     pub pins: Vec<Pin>,
 }
 
-/// The name of the wrapper of a module.
 pub fn wrapper_name(top: &str) -> String {
     format!("{top}_wrapper")
 }
@@ -98,7 +93,6 @@ pub fn wrapper_name(top: &str) -> String {
 struct Connection {
     /// Declarations and assignments.
     text: String,
-    /// What the port is connected to.
     expression: String,
 }
 
@@ -273,7 +267,6 @@ impl Builder<'_> {
         Connection { text, expression: net }
     }
 
-    /// The declaration of a net of a type.
     fn declaration(&self, port: &str, net: &str, kind: &Type) -> Result<String, Error> {
         let mut ranges = String::new();
         let mut kind = kind;
@@ -668,11 +661,9 @@ impl Builder<'_> {
     }
 }
 
-/// A parameter that the wrapper gives the module.
 struct PassedParameter {
     name: String,
     value: String,
-    /// Whether it is a parameter of the wrapper, too.
     is_declared: bool,
 }
 

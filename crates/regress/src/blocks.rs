@@ -22,7 +22,6 @@ use verilated_build::answer_within;
 /// Time in seconds that an answer may take: processor time, and time on the clock.
 const DESCRIBED_WITHIN: u64 = 60;
 
-/// A block of the program with the blocks.
 #[derive(Debug)]
 pub struct BlockHandle {
     info: &'static BlockInfo,
@@ -82,7 +81,6 @@ pub fn infos() -> Vec<&'static BlockInfo> {
     all_blocks().iter().map(|block| block.info()).collect()
 }
 
-/// The block with this name.
 pub fn find(name: &str) -> Option<&'static BlockHandle> {
     all_blocks().iter().copied().find(|block| block.info().name == name)
 }
@@ -173,7 +171,6 @@ impl BlockProgram {
         answer(&self.path, &self.start(), word)
     }
 
-    /// The path that starts the program as it was opened.
     pub fn start(&self) -> PathBuf {
         self.blocks.first().map_or_else(|| self.path.clone(), |block| block.questions.path())
     }
@@ -189,7 +186,6 @@ fn differs(path: &Path, other: &str) -> Error {
 }
 
 impl BlockHandle {
-    /// The block as data.
     pub fn info(&self) -> &'static BlockInfo {
         self.info
     }

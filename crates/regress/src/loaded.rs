@@ -57,7 +57,6 @@ impl LoadedVector {
             .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
-    /// Its block.
     pub fn block(&self) -> &'static BlockHandle {
         self.block
     }
@@ -75,7 +74,6 @@ impl LoadedVector {
         self.head.recorded.as_ref()
     }
 
-    /// Examines an RTL of its block.
     pub fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error> {
         rtl.examined(self.block.info())
     }

@@ -56,7 +56,6 @@ pub struct Merged {
     pub end: End,
     /// The UTC day on which the last shard ended, if the run has waivers.
     pub day: Option<Day>,
-    /// Times of the shards.
     pub times: Vec<Timing>,
 }
 
@@ -209,7 +208,6 @@ impl Shards {
         (place % count) as usize
     }
 
-    /// The plan of a shard.
     fn plan_of(&self, shard: &ShardFile) -> Plan {
         Plan { shard: shard.header.shard, ..self.plan.clone() }
     }

@@ -1,6 +1,6 @@
 //! Regressions: runs the cases of one block and decides whether it passed.
 //!
-//! [`Regression::prepare`] reads the RTL and builds its models. [`PreparedRegression::begin`]
+//! [`Regression::prepare`] reads the RTL and builds its models. [`PreparedRegression::create_run`]
 //! creates a run directory. [`PreparedRegression::run`] runs the cases and reports [`Event`]s.
 //! [`Outcome::conclude`] decides whether the run passed and writes `results.json`. Nothing is
 //! printed here.
@@ -39,7 +39,6 @@ pub use event::{Event, Events};
 pub use outcome::{FinishedRun, Goal, NOT_WRITTEN, Outcome, WriteFailures};
 pub use prepared::{PreparedRegression, RunStart};
 
-/// The components of a case's name.
 #[derive(Debug, Clone)]
 pub struct CaseName {
     pub block: String,

@@ -24,13 +24,11 @@ const LIST: &str = "f";
 /// RTL that an argument names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
-    /// The built-in RTL.
     BuiltIn,
     /// A file, a folder or a file list.
     Path(PathBuf),
     /// Files of a commit.
     Revision {
-        /// The commit.
         commit: String,
         /// The hash of the folder or file in the repository.
         object: String,
@@ -91,7 +89,6 @@ impl Named {
         Ok(Self::Revision { commit, object, name })
     }
 
-    /// The commit, if it is a revision.
     pub fn commit(&self) -> Option<&str> {
         match self {
             Self::Revision { commit, .. } => Some(commit),

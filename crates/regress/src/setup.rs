@@ -48,11 +48,9 @@ impl Setup {
 pub struct Session {
     block: &'static BlockHandle,
     setup: Setup,
-    /// By [`Case::scenario`].
     scenarios: Vec<SessionScenario>,
 }
 
-/// A scenario of a session.
 #[derive(Debug)]
 struct SessionScenario {
     name: String,
@@ -130,7 +128,6 @@ impl Session {
         self.setup.packets.unwrap_or_else(|| case.packets(long))
     }
 
-    /// The vector of a case.
     pub fn vector(
         &self,
         case: &Case,
@@ -191,7 +188,6 @@ fn scenario(block: &BlockHandle, name: &str) -> Result<String, Error> {
     block.query(&Query::Scenario { path: Path::new(name).to_owned(), text })
 }
 
-/// The text of the scenario file `name`.
 fn scenario_file(info: &BlockInfo, name: &str) -> Result<String, Error> {
     let path = Path::new(name);
     if !path.is_file() {

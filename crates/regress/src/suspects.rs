@@ -17,7 +17,6 @@ use verilated_files::foreign::lay_out;
 
 /// Packets of the cases beside the failing one.
 const PACKETS: u32 = 20;
-/// The seed of these cases.
 const SEED: u64 = 1;
 
 /// The lines of an RTL that may hold the cause of a failure. The other cases are the first one of

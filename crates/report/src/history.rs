@@ -25,7 +25,6 @@ use std::time::{Duration, Instant};
 /// Maximum time to wait for another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A history file.
 #[derive(Debug)]
 pub struct History {
     /// The folder of the file. Those of its runs are relative to it.
@@ -101,19 +100,14 @@ impl RecordedRun {
     }
 }
 
-/// A run in the history.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// When it ended, in UTC.
     pub ended: String,
-    /// The block.
     pub block: String,
-    /// The seed.
     pub seed: String,
-    /// The hash of the RTL.
     pub rtl: String,
-    /// The tool's build.
     pub build: String,
     /// The commit, if it is known.
     pub commit: Option<String>,
@@ -123,9 +117,7 @@ pub struct Run {
     pub cases: u64,
     /// Number of failed cases.
     pub failed: u64,
-    /// Cycles compared.
     pub cycles: u64,
-    /// Cycles compared per second.
     pub cycles_per_second: f64,
     /// Number of covered bins of all profiles.
     pub bins_hit: u64,
@@ -148,7 +140,6 @@ impl Run {
     }
 }
 
-/// What became of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureStatus {
@@ -161,7 +152,6 @@ pub enum FailureStatus {
 }
 
 impl FailureStatus {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -196,12 +186,9 @@ fn status(runs: &[&Run], has_it: &[usize]) -> FailureStatus {
     }
 }
 
-/// The history of a failure with one signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailureHistory {
-    /// The block.
     pub block: String,
-    /// The signature.
     pub signature: String,
     /// Other signatures of its cause that are counted with it.
     #[serde(skip)]
@@ -210,11 +197,8 @@ pub struct FailureHistory {
     pub first: (String, String),
     /// End time and RTL of the last run with this failure.
     pub last: (String, String),
-    /// Number of runs with this failure.
     pub runs: u64,
-    /// Number of cases with this failure.
     pub cases: u64,
-    /// What became of it.
     pub status: FailureStatus,
 }
 

@@ -71,9 +71,7 @@ impl Answers {
     }
 }
 
-/// The result of a lookup.
 pub enum CacheLookup<'a, T> {
-    /// The cached answer.
     Found(T),
     /// There is none; store a new one here.
     Missing(PendingAnswer<'a>),

@@ -14,14 +14,10 @@ use cosim_harness::harness::{BlockInfo, Parameters};
 use std::fmt;
 use verilated_build::Kept;
 
-/// The model that a backend builds.
 #[derive(Clone)]
 pub struct ModelRequest<'a> {
-    /// The block.
     pub info: &'static BlockInfo,
-    /// The RTL.
     pub rtl: &'a Rtl,
-    /// Its parameters.
     pub parameters: &'a Parameters,
     /// How it is built.
     pub view: View,
@@ -46,9 +42,7 @@ pub trait Backend {
 pub enum Feature {
     /// Assertions that are checked during simulation.
     Assertions,
-    /// Code coverage.
     Coverage,
-    /// Mutants of the RTL.
     Mutants,
     /// Proofs, which are independent of the simulator.
     Proofs,
@@ -65,7 +59,6 @@ impl fmt::Display for Feature {
     }
 }
 
-/// The backend that simulates an RTL.
 pub fn backend_of(rtl: &Rtl) -> Box<dyn Backend> {
     match rtl.simulator {
         Simulator::Verilator => Box::new(verilator::Verilator),

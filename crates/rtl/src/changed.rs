@@ -83,7 +83,6 @@ fn is_obeyed(token: &verilated_lexer::Token<'_>) -> bool {
     comment.is_some_and(|begin| begin.eq_ignore_ascii_case(NAME))
 }
 
-/// A line as its tokens.
 type Row<'t, 'a> = &'t [Token<'a>];
 
 fn rows<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<Row<'t, 'a>> {

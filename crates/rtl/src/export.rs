@@ -42,16 +42,12 @@ const COCOTB: [(&str, &str); 5] = [
     ("test_vector.py", include_str!("../templates/export/test_vector.py.j2")),
 ];
 
-/// The language of a testbench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// Verilog, for any simulator.
     Verilog,
-    /// Python, for cocotb.
     Cocotb,
 }
 
-/// A testbench.
 #[derive(Debug, Clone)]
 pub struct Testbench {
     /// File names relative to the testbench's folder, and their contents.
@@ -67,7 +63,6 @@ pub struct Testbench {
 /// A port, as the templates need it.
 #[derive(Debug, Clone, Serialize)]
 pub struct PortText {
-    /// Port name.
     pub name: &'static str,
     /// Width in bits.
     pub width: u32,
@@ -82,7 +77,6 @@ pub struct PortText {
 }
 
 impl PortText {
-    /// The position of `port` in `words`.
     pub fn new(port: &Port, words: &Words) -> Self {
         let Port { name, width, .. } = *port;
         let low = words.lowest_bit(name);

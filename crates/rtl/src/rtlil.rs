@@ -11,30 +11,35 @@ pub struct Unknown(pub String);
 /// Width of each wire of a module in bits.
 pub type Widths<'a> = BTreeMap<&'a str, u32>;
 
-/// A statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// The begin of a module.
     Module(&'a str),
-    /// A wire of the module.
     Wire(Wire<'a>),
-    /// A memory of the module.
     Memory(Memory<'a>),
-    /// The begin of a cell.
-    Cell { kind: &'a str, name: &'a str },
-    /// A parameter of the cell.
-    Parameter { name: &'a str, value: &'a str },
+    Cell {
+        kind: &'a str,
+        name: &'a str,
+    },
+    Parameter {
+        name: &'a str,
+        value: &'a str,
+    },
     /// A port of the cell and its signal, or two signals of the module.
-    Connect { left: &'a str, right: &'a str },
+    Connect {
+        left: &'a str,
+        right: &'a str,
+    },
     /// An attribute of the next statement.
-    Attribute { name: &'a str, value: &'a str },
+    Attribute {
+        name: &'a str,
+        value: &'a str,
+    },
     /// The end of a cell, of a module, or of a part of a process.
     End,
     /// Anything else.
     Other,
 }
 
-/// A wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wire<'a> {
     pub name: &'a str,
@@ -54,7 +59,6 @@ pub struct Memory<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line.
     pub fn parse_line(line: &'a str) -> Self {
         let (keyword, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         let pair = || rest.split_once(' ').unwrap_or((rest, ""));
@@ -112,31 +116,25 @@ pub fn plain(name: &str) -> &str {
     name.strip_prefix('\\').unwrap_or(name)
 }
 
-/// A cell of a netlist.
 #[derive(Debug, Clone)]
 pub struct Cell<'a> {
     /// The plain name of the module that contains the cell.
     pub module: &'a str,
-    /// The cell type.
     pub kind: &'a str,
-    /// The plain cell name.
     pub name: &'a str,
     /// The lines between `cell` and `end`.
     pub inside: Vec<&'a str>,
 }
 
 impl<'a> Cell<'a> {
-    /// The value of a parameter.
     pub fn parameter(&self, wanted: &str) -> Option<&'a str> {
         self.parameters().find_map(|(name, value)| (name == wanted).then_some(value))
     }
 
-    /// The signal at a port.
     pub fn port(&self, wanted: &str) -> Option<&'a str> {
         self.ports().find_map(|(port, signal)| (port == wanted).then_some(signal))
     }
 
-    /// The parameters and their values.
     pub fn parameters(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.inside.iter().filter_map(|line| match Line::parse_line(line) {
             Line::Parameter { name, value } => Some((name, value)),
@@ -242,7 +240,6 @@ pub fn widths(netlist: &str) -> BTreeMap<&str, Widths<'_>> {
     all
 }
 
-/// The memories of a netlist.
 pub fn memories(netlist: &str) -> impl Iterator<Item = Memory<'_>> {
     netlist.lines().filter_map(|line| match Line::parse_line(line) {
         Line::Memory(memory) => Some(memory),

@@ -38,7 +38,6 @@ use verilated_lexer::{Kind, tokens};
 const YOSYS: &str = "yosys";
 /// The environment variable that names the program.
 const VARIABLE: &str = "YOSYS";
-/// How to install it.
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
 /// Why Yosys was ended at a deadline.
 const LATE: &str = "the time limit ended the reading by Yosys";
@@ -53,7 +52,6 @@ const HARMLESS: &[&str] = &[];
 /// Words of the text that Verilator's tree does not have: what they change is elsewhere.
 const DISTANT: [&str; 2] = ["bind", "defparam"];
 
-/// What read an RTL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// Yosys: a module for each set of parameters, with all of its statements.
@@ -75,7 +73,6 @@ pub struct YosysSession {
     /// session.
     scripts: AtomicU32,
     answers: Answers,
-    /// What Yosys warned of.
     warnings: Mutex<BTreeSet<String>>,
     /// The parameters of the netlist.
     read_with: OnceLock<Vec<(String, String)>>,
@@ -112,7 +109,6 @@ impl YosysSession {
         Ok(session)
     }
 
-    /// The session with a cache of answers.
     #[must_use]
     pub fn with_answers(self, answers: Answers) -> Self {
         Self { answers, ..self }
@@ -125,12 +121,10 @@ impl YosysSession {
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// The deadline, if there is one.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// The cache of answers.
     pub fn answers(&self) -> &Answers {
         &self.answers
     }

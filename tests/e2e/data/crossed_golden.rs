@@ -3,7 +3,6 @@
 use crate::rtl;
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
-/// The registers.
 #[derive(Clone)]
 pub struct Golden {
     sent: u64,

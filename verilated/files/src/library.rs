@@ -13,7 +13,7 @@ pub const HASH_DIGITS: usize = 32;
 ///
 /// It guarantees that Verilator and that crate generated the code in the file, so safe code may
 /// load it. The file is open, so the verified bytes are the ones that are loaded. Another process
-/// of the program opens the same file with [`BuiltLibrary::again`].
+/// of the program opens the same file with [`BuiltLibrary::reopen`].
 #[derive(Debug, Clone)]
 pub struct BuiltLibrary {
     kept: KeptFile,
@@ -43,7 +43,7 @@ impl BuiltLibrary {
     /// Opens a library that another process built, by its path and the hash of its bytes.
     ///
     /// # Errors
-    /// As [`KeptFile::again`] and [`BuiltLibrary::new`].
+    /// As [`KeptFile::reopen`] and [`BuiltLibrary::new`].
     pub fn reopen(path: PathBuf, blake3: &str) -> Result<Self, Error> {
         Self::new(KeptFile::reopen(path, blake3)?)
     }

@@ -283,7 +283,6 @@ impl Miter {
     }
 }
 
-/// The followed memories.
 fn followed<'a>(aig: &'a Aig, interface: &Interface<'_>) -> BTreeSet<&'a str> {
     let names =
         aig.inputs.iter().filter_map(|(_, name)| split(name).0.strip_prefix(interface.read));

@@ -35,7 +35,6 @@ const EARLY_CHECK_CASES: usize = 10;
 /// mutants simulate faster.
 const REBUILD_FRACTION: (usize, usize) = (3, 4);
 
-/// A profile and the mutants chosen in it.
 pub struct ChosenMutants {
     pub profile: Profile,
     pub mutants: Mutants,
@@ -44,11 +43,9 @@ pub struct ChosenMutants {
 /// A mutation analysis of one block. It owns its folder.
 pub struct MutationAnalysis {
     pub block: &'static BlockHandle,
-    /// The mutants of each profile.
     pub chosen: Vec<ChosenMutants>,
     /// Profiles, scenarios and RTL.
     pub setup: Setup,
-    /// The header of the analysis.
     pub header: Header,
     /// The folder of the result.
     pub lock: DirectoryLock,
@@ -58,23 +55,21 @@ pub struct MutationAnalysis {
     pub threads: usize,
     /// The program whose workers run the models.
     pub program: WorkerProgram,
-    /// Whether survivors are checked for equivalence.
     pub checks_equivalence: bool,
 }
 
-/// An event of a mutation analysis.
 #[derive(Debug, Clone, Copy)]
 pub enum AnalysisEvent<'a> {
-    /// A profile begins.
-    Profile { block: &'a str, profile: &'a str },
+    Profile {
+        block: &'a str,
+        profile: &'a str,
+    },
     /// A round of cases begins.
     Round {
         /// Mutants that no case has killed.
         alive: u64,
         mutants: u64,
-        /// Cases that have run.
         run: u64,
-        /// Cases of the profile.
         cases: u64,
     },
     /// Cheap equivalence checks remove mutants early.
@@ -84,11 +79,9 @@ pub enum AnalysisEvent<'a> {
         /// Number of survivors.
         left: u64,
     },
-    /// The profile has ended.
     Ended,
 }
 
-/// The callback for events.
 pub type AnalysisEvents<'a> = dyn FnMut(AnalysisEvent<'_>) + 'a;
 
 /// The outcome of an analysis. The folder stays locked until the lock is released.
@@ -97,7 +90,6 @@ pub struct AnalysisResult {
     pub report: Report,
     /// Whether every mutant has its verdict.
     pub is_whole: bool,
-    /// The folder.
     pub lock: DirectoryLock,
 }
 
@@ -300,7 +292,6 @@ impl MutationAnalysis {
         Session::new(self.block, &setup).map(Arc::new)
     }
 
-    /// The mutations of this shard.
     fn mutations_of_shard(&self, mutants: &Mutants) -> Vec<Mutation> {
         let all = mutants.mutations.iter();
         all.filter(|mutation| self.header.contains(mutation.id)).cloned().collect()

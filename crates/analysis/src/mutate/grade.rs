@@ -39,7 +39,6 @@ pub fn rounds(cases: u64) -> impl Iterator<Item = u64> {
 pub struct CaseSet<'a> {
     pub block: &'a str,
     pub profile: &'a str,
-    /// The model with the mutations.
     pub model: &'a Built,
     /// The scenarios, as JSON.
     pub scenarios: &'a str,
@@ -53,9 +52,7 @@ pub struct CaseSet<'a> {
 /// The worker settings of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Workers<'a> {
-    /// The executable of the workers.
     pub program: &'a WorkerProgram,
-    /// Number of workers.
     pub threads: usize,
     /// Set when the user interrupts.
     pub interrupted: &'a Arc<AtomicBool>,
@@ -131,7 +128,6 @@ impl MutantBatch {
         self.cases.clone().map(part).collect()
     }
 
-    /// Whether all of these kills are of its mutants and cases.
     fn contains_kills(&self, kills: &[Kill]) -> bool {
         let is_of =
             |kill: &Kill| self.mutations.contains(&kill.mutation) && kill.case < self.cases.len();
@@ -153,7 +149,6 @@ struct GradingRound<'a> {
     again: Vec<MutantBatch>,
 }
 
-/// Keeps the kill by the first case.
 fn note(found: &mut BTreeMap<u32, FirstKill>, mutation: u32, case: usize, outcome: Outcome) {
     match found.get(&mutation) {
         Some((earlier, _)) if *earlier <= case => {}

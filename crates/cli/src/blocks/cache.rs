@@ -119,7 +119,6 @@ fn clear(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error
     print_text(&format!("{}: removed {removed}, {}{stay}", kept.folder().display(), size(bytes)))
 }
 
-/// Formats a size in bytes.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),

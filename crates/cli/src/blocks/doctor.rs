@@ -35,11 +35,9 @@ struct Check {
     name: &'static str,
     /// Version or state; `None` if it is missing.
     found: Option<String>,
-    /// The commands that need it.
     needed_for: &'static str,
     /// Whether user RTL cannot run without it.
     required: bool,
-    /// How to get it.
     install: &'static str,
 }
 

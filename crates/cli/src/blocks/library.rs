@@ -25,7 +25,6 @@ const CRATES: [(&str, &str); 2] = [("cosim-core", "core"), ("cosim-build", "core
 /// The versions of the library's dependencies.
 const LOCK: &str = "Cargo.lock";
 
-/// A folder with the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Library {
     folder: PathBuf,
@@ -138,7 +137,6 @@ impl Library {
     }
 }
 
-/// The packed files, by name.
 pub fn files(mut packed: &'static [u8]) -> Option<BTreeMap<PathBuf, &'static [u8]>> {
     let mut next = || -> Option<&'static [u8]> {
         let (length, rest) = packed.split_first_chunk::<4>()?;

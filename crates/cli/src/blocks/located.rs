@@ -23,7 +23,6 @@ use verilated_files::trust::written_by_others;
 
 /// The library that a crate of blocks depends on.
 const LIBRARY: &str = "cosim-core";
-/// The program with blocks beside this one.
 const BESIDE: &str = "cosim-blocks";
 /// Names the profile of Cargo in which a crate is built.
 const PROFILE_VARIABLE: &str = "COSIM_PROFILE";
@@ -40,9 +39,7 @@ pub const SOURCES: &str = env!("COSIM_TOOL_SOURCES");
 pub enum Origin {
     /// A program that is built already.
     Built(PathBuf),
-    /// The crate with this manifest.
     Crate(PathBuf),
-    /// There is none.
     Nothing,
 }
 
@@ -180,7 +177,6 @@ struct Message {
     target: Option<Target>,
 }
 
-/// A target of a crate.
 #[derive(Deserialize)]
 struct Target {
     name: String,

@@ -51,7 +51,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// What Cargo reads of a crate that the user trusts. Asks for a crate that is not trusted yet.
 ///
 /// # Errors
-/// [`Error::Usage`] if the user does not trust the crate. As [`Inputs::of`].
+/// [`Error::Usage`] if the user does not trust the crate. As [`Inputs::find_inputs`].
 pub fn trusted(folder: &Path) -> Result<Inputs, Error> {
     let inputs = Inputs::find_inputs(folder)?;
     let place = Place::from_folder(folder)?;

@@ -257,7 +257,6 @@ fn inputs(lines: &[InputLine], text: &mut String) {
     }
 }
 
-/// A column of the table.
 struct Column {
     heading: &'static str,
     cell: fn(&CycleLine) -> &str,

@@ -135,7 +135,6 @@ fn message(
 }
 
 impl Arguments {
-    /// The exports, each with its folder.
     fn jobs<'a>(&self, vectors: &'a [(PathBuf, CheckedVector)]) -> Result<Vec<Job<'a>>, Error> {
         let overrides = self.target.choice.overrides()?;
         let profiles_of = |vector: &CheckedVector| {

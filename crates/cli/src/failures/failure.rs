@@ -51,7 +51,6 @@ pub fn is_number(word: &Path) -> bool {
 }
 
 impl NumberedRun {
-    /// The run directory.
     pub fn folder(&self) -> PathBuf {
         self.run.clone().unwrap_or_else(latest)
     }
@@ -184,7 +183,6 @@ fn last_red() -> String {
     }
 }
 
-/// The command that explains the failure of a run with this number on an RTL.
 pub fn explain_command(number: usize, folder: &Path, header: &Header, rtl: &Rtl) -> String {
     let mut words = vec![program::called(), "explain".to_owned(), number.to_string()];
     let is_latest = match (fs::canonicalize(latest()), fs::canonicalize(folder)) {

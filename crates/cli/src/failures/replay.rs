@@ -65,7 +65,6 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-/// A vector that was read and checked.
 pub struct CheckedVector {
     pub block: &'static BlockHandle,
     pub file: VectorFile,
@@ -93,7 +92,6 @@ fn read(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
     Ok(CheckedVector { block, file, loaded })
 }
 
-/// Replays vectors.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(trace) = &arguments.tracing.trace {
         Waves::format(trace)?;
@@ -290,11 +288,9 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(vectors)
 }
 
-/// The files found.
 #[derive(Default)]
 struct VectorFiles {
     vectors: Vec<PathBuf>,
-    /// Known files beside vectors.
     beside: Vec<PathBuf>,
 }
 

@@ -66,7 +66,6 @@ impl ShrinkProgress for Shown {
     }
 }
 
-/// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let path = arguments.run.vector(&arguments.vector)?;

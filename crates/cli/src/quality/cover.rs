@@ -150,7 +150,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Merges all databases.
 fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
     let mut all: Option<Database> = None;
     for path in paths {

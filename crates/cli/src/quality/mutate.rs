@@ -277,7 +277,6 @@ impl PreparedGrading {
     }
 }
 
-/// A requested analysis.
 enum MutationRequest {
     /// To be started or resumed.
     Analysis(Box<MutationAnalysis>),
@@ -285,7 +284,6 @@ enum MutationRequest {
     Finished(Box<GradingResult>),
 }
 
-/// The result of an analysis.
 struct GradingResult {
     report: Report,
     is_whole: bool,
@@ -380,7 +378,6 @@ fn claimed(
     prepared.into_iter().zip(places).map(job).collect()
 }
 
-/// An analysis in its folder.
 fn analysis(
     arguments: &Arguments,
     PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,

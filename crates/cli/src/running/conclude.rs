@@ -20,7 +20,6 @@ pub struct RunReport {
     pub known: Option<Known>,
 }
 
-/// Files of earlier runs.
 #[derive(Debug, Clone, Default)]
 pub struct EarlierRuns {
     /// Add the run to the history FILE and print which failures are known; see `cosim history`.

@@ -25,7 +25,6 @@ use verilated_build::activity;
 /// Exit code of a run that passed but could not write all its files.
 const UNWRITTEN: u8 = 3;
 
-/// The exit code of `cosim run`.
 pub fn exit_code(run: &FinishedRun) -> u8 {
     match run.end {
         End::Interrupted => INTERRUPTED,
@@ -37,7 +36,6 @@ pub fn exit_code(run: &FinishedRun) -> u8 {
 
 /// The results of the runs so far: of several blocks, or of a plan.
 pub struct FinishedRuns {
-    /// The names of all runs.
     names: Vec<String>,
     format: Format,
     /// The name by which this program was called.
@@ -152,7 +150,6 @@ impl FinishedRuns {
         Ok(())
     }
 
-    /// Adds the uses of waivers in one run.
     fn add_waivers(&mut self, uses: Vec<WaiverUse>) {
         for one in uses {
             match self.waivers.iter_mut().find(|known| known.waiver == one.waiver) {
@@ -162,7 +159,6 @@ impl FinishedRuns {
         }
     }
 
-    /// A line for each unused waiver.
     fn unused_waivers(&self) -> impl Iterator<Item = String> {
         let unused = self.waivers.iter().filter(|one| one.cases == 0);
         unused.map(|WaiverUse { waiver, .. }| {

@@ -20,7 +20,6 @@ const MOST_RUNS: usize = 10_000;
 /// The default seed, as on the command line.
 const SEED: u64 = 1;
 
-/// The contents of a plan.
 pub struct RunPlan {
     /// The runs, each with its own run directory.
     pub runs: Vec<PlannedRun>,
@@ -48,7 +47,6 @@ pub struct PlannedRun {
     pub until_coverage: Option<f64>,
     /// The mutation score goal, in percent.
     pub min_score: Option<f64>,
-    /// Mutants of each profile.
     pub mutants: Option<u32>,
 }
 
@@ -273,7 +271,6 @@ impl RunPlan {
         Ok(Self { runs, waivers: file.waiver })
     }
 
-    /// The waivers of a block.
     pub fn waivers_of(&self, block: &BlockHandle) -> Vec<Waiver> {
         let of_block = self.waivers.iter().filter(|waiver| waiver.block == block.info().name);
         of_block.cloned().collect()

@@ -168,7 +168,6 @@ impl Options {
         plan.runs.iter().map(job).collect()
     }
 
-    /// The seed, if given.
     fn seed(&self) -> Option<u64> {
         self.seed.map(|seed| match seed {
             Seed::Number(seed) => seed,

@@ -101,9 +101,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// The run of one block in its folder.
 enum ResumableRun {
-    /// It can be resumed.
     InterruptedRun(PathBuf, Box<InterruptedRun>),
-    /// It has ended.
     Finished(Box<Results>),
 }
 
@@ -132,7 +130,6 @@ impl ResumableRun {
     }
 }
 
-/// Resumes the runs in a folder.
 fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     let mut found = find(&folder)?;
     let Some(left) = found.iter().find_map(|(_, found)| match found {

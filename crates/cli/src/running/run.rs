@@ -89,7 +89,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The regressions to run.
     pub fn jobs(&self) -> Result<Vec<Regression>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
         let mut jobs = match &self.plan {
@@ -131,7 +130,6 @@ impl Arguments {
     }
 }
 
-/// Runs each regression.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.tracing.trace.is_some() && arguments.case.is_none() {
         let message = "--trace writes the waves of one case; name it with --case";

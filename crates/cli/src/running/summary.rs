@@ -33,7 +33,6 @@ const LINES_OF_A_CAUSE: usize = 10;
 /// The amount of detail in a text summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// The result and the failures.
     Result,
     /// Also the coverage, one line per profile.
     Covered,
@@ -46,12 +45,10 @@ fn tie((port, value): &(&str, &str)) -> String {
     format!("{} = {value}", port.trim_start_matches("r#"))
 }
 
-/// The summary of a run.
 pub struct Summary<'a> {
     pub run: &'a FinishedRun,
     /// Failures of earlier runs, if a history file is given.
     pub known: Option<&'a Known>,
-    /// The command that reproduces a case.
     pub command: &'a dyn Fn(&Case) -> String,
     pub terminal: &'a Terminal<'a>,
     /// The time in which models were compiled for it.
@@ -59,7 +56,6 @@ pub struct Summary<'a> {
 }
 
 impl Summary<'_> {
-    /// The summary as JSON.
     pub fn json(&self) -> Value {
         let commands: BTreeMap<String, String> = self
             .run
@@ -427,7 +423,6 @@ fn also(cause: &Cause<'_>, path: &dyn Fn(&RunFile) -> String, rows: &mut Vec<Str
     }
 }
 
-/// As [`also`], in a line.
 fn also_counted(cause: &Cause<'_>) -> Option<String> {
     let rules = cause.groups().flat_map(|group| {
         let variants = group.variants.iter().map(|variant| &variant.rule);

@@ -189,7 +189,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Waits for a save since the last [`Watcher::begin`]. `read` lists the files that Verilator
+    /// Waits for a save since the last [`Watcher::start_watching`]. `read` lists the files that Verilator
     /// read since.
     fn wait(&mut self, read: Option<Vec<PathBuf>>, interrupted: &AtomicBool) -> Result<(), Error> {
         let known = self.read.clone();

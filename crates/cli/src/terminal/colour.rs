@@ -21,7 +21,6 @@ const WORDS: [(&str, Style); 8] = [
     ("warning", UNSURE),
 ];
 
-/// The text with colours.
 pub fn painted(text: &str) -> String {
     let mut painted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use verilated_files::trust;
 
-/// The name of the file.
 const FILE: &str = "cosim.toml";
 /// The variable that names another file. Empty disables defaults.
 const VARIABLE: &str = "COSIM_CONFIG";

@@ -84,7 +84,6 @@ fn filled(page: &str) -> String {
     })
 }
 
-/// The help of a command, and of those below it.
 fn help(command: &mut Command, page: &mut String) {
     let text = command.render_long_help();
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());

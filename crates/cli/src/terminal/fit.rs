@@ -11,7 +11,6 @@ const LEAST: usize = 20;
 
 /// The terminal on standard output.
 pub struct Terminal<'a> {
-    /// Its width, if there is one.
     width: Option<usize>,
     /// The program with which commands begin, which may follow a word with a colon.
     program: &'a str,

@@ -3,7 +3,6 @@
 use clap::Command;
 use std::fmt::Write as _;
 
-/// The commands by what they are for.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Every day", &["new", "run", "explain", "replay", "shrink", "watch", "open", "list"]),
     ("Coverage", &["cover", "signoff"]),

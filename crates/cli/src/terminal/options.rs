@@ -246,7 +246,6 @@ pub struct VectorRtl {
     recorded_rtl: bool,
 }
 
-/// The options that name the RTL.
 const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
 impl VectorRtl {
@@ -255,7 +254,6 @@ impl VectorRtl {
         self.recorded_rtl
     }
 
-    /// Whether the user names the RTL.
     pub fn is_named(&self) -> bool {
         !self.given.rtl.is_empty() || !self.given.verilog.list.is_empty()
     }
@@ -474,7 +472,6 @@ impl Target {
             .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
-    /// The RTL.
     pub fn rtl(&self) -> Result<Rtl, Error> {
         let usual = Rtl {
             simulator: self.rtl.simulator.unwrap_or_default(),
@@ -545,7 +542,6 @@ fn unknown_profile(option: &str, error: &ProfileError) -> Error {
     Error::Usage(codes::UNKNOWN_PROFILE, format!("{option}: {error}{hint}"))
 }
 
-/// The block with this name.
 pub fn find_block(name: &str) -> Result<&'static BlockHandle, Error> {
     blocks::find(name).ok_or_else(|| unknown_block(name, &[]))
 }
@@ -630,7 +626,6 @@ pub fn whole<N: TryFrom<u64>>(
 /// The longest duration of an option: a year. Sums of times then fit every clock.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Parses a duration.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let bound = "expected a duration up to 365days, as in 90s or 10m";
     match humantime::parse_duration(text) {
@@ -640,13 +635,11 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses a percentage.
 pub fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end().parse();
     within_percent(number.map_err(|_| "expected percent, a number from 0 to 100".to_owned())?)
 }
 
-/// Checks a percentage.
 pub fn within_percent(percent: f64) -> Result<f64, String> {
     match (0.0..=100.0).contains(&percent) {
         true => Ok(percent),
@@ -688,7 +681,6 @@ pub struct Caching {
 }
 
 impl Caching {
-    /// Whether the cache is off.
     pub fn is_off(self) -> bool {
         self.no_cache
     }

@@ -22,7 +22,6 @@ const INTERVAL: Duration = Duration::from_secs(30);
 /// Width of a bar in characters.
 const BAR: u64 = 20;
 
-/// Set by --quiet.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 /// The line on the terminal, if there is one.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
@@ -115,7 +114,6 @@ fn draw(now: &[Snapshot]) {
     line.tick();
 }
 
-/// The lines in a log.
 struct Log {
     last: Instant,
     /// The last line.

@@ -38,13 +38,11 @@ enum Kind {
 }
 
 impl Arguments {
-    /// Whether the schema depends on the blocks.
     pub const fn is_of_blocks(&self) -> bool {
         matches!(self.kind, Kind::Vector)
     }
 }
 
-/// Prints a schema.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let schema = match arguments.kind {
         Kind::Vector => vector()?,

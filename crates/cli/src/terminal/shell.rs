@@ -151,7 +151,6 @@ fn names(of: fn(&Known) -> Vec<String>) -> Vec<String> {
     names
 }
 
-/// The results of the latest run.
 fn latest() -> Option<Results> {
     let folder = failure::latest();
     let size = fs::metadata(folder.join(RESULTS)).ok()?.len();

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 /// The literal that is false: the first variable.
 pub(super) const FALSE: i32 = 1;
-/// The literal that is true.
 pub(crate) const TRUE: i32 = -FALSE;
 
 /// A formula. Literals are those of DIMACS.
@@ -17,7 +16,6 @@ pub(crate) struct Cnf {
 
 /// One cycle of a network in a formula.
 pub(crate) struct Frame {
-    /// A literal for each node.
     nodes: Vec<i32>,
     /// The state after the cycle.
     pub(crate) next: Vec<i32>,
@@ -26,7 +24,6 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The literals of the inputs.
     pub(crate) fn inputs(&self, network: &Network) -> &[i32] {
         &self.nodes[1..=network.inputs]
     }
@@ -36,7 +33,6 @@ impl Frame {
         &self.nodes[1 + network.inputs..][..network.latches.len()]
     }
 
-    /// The literal of a literal of the network.
     pub(super) fn literal(&self, literal: u32) -> i32 {
         map_literal(&self.nodes, literal)
     }
@@ -54,7 +50,6 @@ impl Cnf {
         cnf
     }
 
-    /// The formula in DIMACS.
     pub(super) fn dimacs(&self) -> String {
         format!("p cnf {} {}\n{}", self.variables, self.clauses, self.text)
     }
@@ -76,7 +71,6 @@ impl Cnf {
         self.clauses += 1;
     }
 
-    /// The disjunction of these.
     pub(super) fn any(&mut self, literals: &[i32]) -> i32 {
         let any = self.variable();
         let clause: Vec<i32> = [-any].into_iter().chain(literals.iter().copied()).collect();
@@ -87,7 +81,6 @@ impl Cnf {
         any
     }
 
-    /// The conjunction of these.
     pub(super) fn add_and(&mut self, literals: &[i32]) -> i32 {
         let all = self.variable();
         for literal in literals {
@@ -99,7 +92,6 @@ impl Cnf {
         all
     }
 
-    /// Whether these differ.
     pub(super) fn differ(&mut self, left: i32, right: i32) -> i32 {
         let differ = self.variable();
         self.clause(&[-differ, left, right]);

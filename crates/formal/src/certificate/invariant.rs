@@ -10,7 +10,6 @@ const LATCH: &str = "lo";
 /// How ABC's `scorr -w` begins the line of a latch that it merged.
 const MERGED: &str = "Original flop ";
 
-/// Values of some latches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cube(pub(super) Vec<(u32, bool)>);
 
@@ -20,7 +19,6 @@ impl Cube {
         self.0.iter().all(|(_, value)| !value)
     }
 
-    /// The literals that are all 1 in the cube.
     fn literals(&self, state: &[i32]) -> Vec<i32> {
         let literal = |(latch, value): &(u32, bool)| {
             let literal = state[*latch as usize];
@@ -96,7 +94,6 @@ impl Invariant {
         Self { cubes }
     }
 
-    /// The number of its clauses.
     pub(crate) fn clauses(&self) -> usize {
         self.cubes.len()
     }
@@ -115,7 +112,6 @@ impl Invariant {
         }
     }
 
-    /// Whether a state is outside of the invariant.
     pub(crate) fn outside(&self, cnf: &mut Cnf, state: &[i32]) -> i32 {
         let cubes: Vec<i32> =
             self.cubes.iter().map(|cube| cnf.add_and(&cube.literals(state))).collect();
@@ -139,7 +135,6 @@ fn without(states: &[u64], latches: usize, prefix: &mut Vec<(u32, bool)>, cubes:
     }
 }
 
-/// The number of a latch from its name.
 fn latch(name: &str) -> Option<u32> {
     name.strip_prefix(LATCH)?.parse().ok()
 }

@@ -6,10 +6,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Network {
     pub(crate) inputs: usize,
-    /// The next value of each latch.
     pub(crate) latches: Vec<u32>,
     pub(crate) bad: u32,
-    /// The operands of each gate.
     pub(crate) gates: Vec<[u32; 2]>,
 }
 
@@ -93,7 +91,6 @@ impl Network {
     }
 }
 
-/// The value of a literal.
 pub(crate) fn value(values: &[u64], literal: u32) -> u64 {
     let value = values[(literal / 2) as usize];
     if literal & 1 == 1 { !value } else { value }

@@ -24,7 +24,6 @@ const SECONDS: u64 = 60;
 const SATISFIABLE: i32 = 10;
 const UNSATISFIABLE: i32 = 20;
 
-/// The program.
 #[derive(Debug, Clone)]
 pub(crate) struct Solver {
     program: PathBuf,
@@ -35,7 +34,6 @@ pub(crate) struct Solver {
 pub(crate) struct Model(HashSet<i32>);
 
 impl Model {
-    /// Whether a literal is 1.
     pub(crate) fn is_true(&self, literal: i32) -> bool {
         self.0.contains(&literal.abs()) == (literal > 0)
     }

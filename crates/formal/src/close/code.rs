@@ -4,7 +4,6 @@ use super::instrument::{LineOf, Range};
 use std::collections::{BTreeMap, BTreeSet};
 use verilated_lexer::{Kind, tokens};
 
-/// A line and a column, from 1.
 pub type LineAndColumn = (u32, u32);
 
 /// The lines of a file. Comments and texts are blank, and each sign keeps its column.
@@ -38,7 +37,6 @@ impl Code {
         Self { lines: code.split('\n').map(str::to_owned).collect() }
     }
 
-    /// A line, from 1.
     pub fn line(&self, number: u32) -> Option<&str> {
         self.lines.get((number as usize).checked_sub(1)?).map(String::as_str)
     }
@@ -111,7 +109,6 @@ impl Code {
     }
 }
 
-/// Whether a sign is a part of a word.
 pub fn is_part(sign: char) -> bool {
     sign.is_ascii_alphanumeric() || sign == '_' || sign == '$'
 }
@@ -188,19 +185,16 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// The code of these files.
     pub fn new<'a, 't>(files: impl Iterator<Item = &'a str>, line_of: &LineOf<'t>) -> Self {
         let files: BTreeSet<&str> = files.collect();
         let code = |file: &str| (file.to_owned(), Code::read_file(file, line_of));
         Self { files: files.into_iter().map(code).collect() }
     }
 
-    /// The code of a file.
     pub fn code_of_file(&self, file: &str) -> Option<&Code> {
         self.files.get(file)
     }
 
-    /// A line of a file.
     pub fn line(&self, file: &str, line: u32) -> Option<&str> {
         self.code_of_file(file)?.line(line)
     }

@@ -21,7 +21,6 @@ use verilated_lexer::{Token, tokens};
 /// Part of the name of each wire, before the number of its point.
 pub const MARK: &str = "cosim_cov_";
 
-/// The number of the point of a wire.
 pub fn point_of(wire: &str) -> Option<usize> {
     let (_, rest) = wire.rsplit_once(MARK)?;
     rest.split('_').next()?.parse().ok()
@@ -90,7 +89,6 @@ pub struct Instrumented {
     pub never: BTreeSet<usize>,
 }
 
-/// Instruments a netlist for these points.
 pub fn instrument<'t>(
     netlist: &str,
     (points, line_of): (&[Point], &LineOf<'t>),
@@ -414,7 +412,6 @@ fn loops<'a>(range: Range<'a>, codes: &Codes) -> Vec<Range<'a>> {
     }
 }
 
-/// Writes the wires.
 struct Writer<'p, 'n> {
     places: &'p Places<'p>,
     /// The condition of each `if`, if it is the same constant in each of its netlists.

@@ -4,7 +4,6 @@ use super::*;
 use crate::portfolio::{EQUIVALENCE, ONE_REGISTER, QUICK_DIFFERENCE};
 use cosim_aig::EquivalenceQuery;
 
-/// The ports of all modules.
 const PORTS: &str =
     "input clk, input rst, input v, input w, input a, input b, input d, input e, output y,
      output cosim_offer_0";
@@ -41,7 +40,6 @@ fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool>
     }
 }
 
-/// Whether a proof of the question has a certificate.
 fn is_certified(sides: &Sides, question: &Question, attempt: Attempt) -> bool {
     let certificate = sides.run_attempt(question, attempt).unwrap().certificate();
     certificate.is_some_and(|certificate| certificate.is_there())

@@ -22,11 +22,9 @@ pub struct Abc {
     /// Commands that reduce the network first, or empty. `scorr` and `lcorr` merge equal signals
     /// and registers (`-w` prints the registers, which a certificate needs); `dc2` rewrites logic.
     pub reduce: &'static str,
-    /// The command that decides.
     pub command: Command,
 }
 
-/// A command of ABC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// `bmc3`: searches for a trace from reset, frame by frame. It proves nothing.

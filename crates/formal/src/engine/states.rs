@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 
 /// Most registers of a network.
 const REGISTERS: usize = 48;
-/// Most states.
 const STATES: usize = 1 << 13;
 /// Most cubes of an invariant.
 const CUBES: usize = 1 << 17;
@@ -89,13 +88,11 @@ impl Engine for States {
     }
 }
 
-/// Inputs of a cycle.
 type Inputs = Vec<bool>;
 
 /// Whether a cycle leads out of the states, or violates the property in one of them.
 enum Leave {
     Never,
-    /// In this state with these inputs.
     From(u64, Inputs),
     Unknown(String),
 }
@@ -111,7 +108,6 @@ struct Explored<'a> {
 }
 
 impl<'a> Explored<'a> {
-    /// The initial state.
     fn new(network: &'a Network) -> Self {
         let waiting = vec![(0, vec![false; network.inputs])];
         Self { network, known: BTreeSet::from([0]), waiting, drawn: 0 }
@@ -138,7 +134,6 @@ impl<'a> Explored<'a> {
         Ok(())
     }
 
-    /// Simulates a cycle from these states.
     fn cycle(&mut self, lanes: &[(u64, Inputs)], inputs: &[u64]) -> Result<(), &'static str> {
         let registers = 0..self.network.latches.len();
         let state: Vec<u64> = registers

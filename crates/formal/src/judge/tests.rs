@@ -32,7 +32,6 @@ module top(input clk, input w, input [1:0] a, b, input [3:0] d, output [3:0] y, 
 endmodule
 ";
 
-/// The graph of the RTL, with its memories.
 fn graph_of(text: &str) -> (Aig, Vec<CutMemory>) {
     let session = YosysSession::of_verilog("module top; endmodule");
     session.write("top.v", text).unwrap();

@@ -74,7 +74,6 @@ impl<'a> Query<'a> {
             .map_or(Ok(not_checked()), |mut query| query.quick_search())
     }
 
-    /// Runs a short proof.
     pub(super) fn short_proof(&mut self) -> Result<(), Error> {
         self.run(&[SHORT_PROOF])
     }
@@ -112,7 +111,6 @@ impl<'a> Query<'a> {
         self.answer.is_never()
     }
 
-    /// The answer.
     pub(super) fn decided(&self) -> PropertyAnswer {
         let (traffic, memories) = (self.traffic, self.builder.memories);
         PropertyAnswer { answer: self.answer.clone(), traffic, memories }

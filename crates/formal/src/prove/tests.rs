@@ -47,7 +47,6 @@ impl Subject<'_> {
         (0..bad.len()).map(|place| prover.decide(place).unwrap()).collect()
     }
 
-    /// A prover of these properties.
     fn prover(&self, bad: &[(Kind, &str)]) -> Prover {
         let Self { rtl, more, assumption, registers } = *self;
         let mut text =
@@ -175,7 +174,6 @@ fn a_word_of_a_memory_is_what_was_written_to_it() {
     assert_eq!(certified(&all[3]), Some((Traffic::Any, Memories::Whole)));
 }
 
-/// As [`WORDS`], with a second port that writes another value.
 #[test]
 fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
     let beside = "beside & 3'd5";

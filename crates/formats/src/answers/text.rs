@@ -198,7 +198,6 @@ fn described(name: &str, lines: &[String]) -> String {
     format!("{name}{colon}{}", lines.join("; "))
 }
 
-/// A line for each property.
 fn properties(profile: &ProfileAnswers, text: &mut String) {
     let ProfileAnswers { profile, rows, because, .. } = profile;
     let _ = writeln!(text, "\nprofile {profile}");

@@ -38,7 +38,6 @@ pub struct Code {
     pub proved: BTreeSet<u32>,
 }
 
-/// A ratio of counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Ratio {
     /// Number of reached items.
@@ -67,11 +66,8 @@ impl Ratio {
 pub struct CodeRatios {
     pub lines: Ratio,
     pub branches: Ratio,
-    /// Bits that toggled.
     pub toggles: Ratio,
-    /// Combinations of values of expressions.
     pub expressions: Ratio,
-    /// States of state machines.
     pub states: Ratio,
     /// Arcs between states.
     pub arcs: Ratio,
@@ -142,10 +138,8 @@ pub struct Line {
 /// The code coverage of the cases of a profile for an RTL.
 #[derive(Debug, Clone)]
 pub struct CodeHits<'d> {
-    /// The hash of the RTL.
     pub rtl: &'d str,
     pub profile: &'d str,
-    /// The points.
     pub code: &'d Code,
     /// Number of cases that reached each point.
     pub hits: Vec<u64>,
@@ -175,7 +169,6 @@ impl CodeHits<'_> {
         lines
     }
 
-    /// The ratios of all kinds.
     pub fn shares(&self) -> CodeRatios {
         let mut shares = CodeRatios::default();
         for line in self.lines().values().filter(|line| !line.is_waived) {

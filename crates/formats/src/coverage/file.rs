@@ -159,7 +159,6 @@ impl Database {
         self.sealed_text().map(|(text, _)| text)
     }
 
-    /// The text and its checksum.
     fn sealed_text(&self) -> Result<(String, String), Error> {
         let runs: BTreeSet<&Run> = self
             .parts
@@ -236,7 +235,6 @@ impl Database {
         self.profiles.iter().map(text).collect()
     }
 
-    /// Writes the file. Returns its checksum.
     pub fn write(&self, path: &Path) -> Result<String, Error> {
         let (text, checksum) = self.sealed_text()?;
         write_whole(path, text.as_bytes(), Sync::OnDisk)?;
@@ -268,7 +266,6 @@ impl Database {
         Ok(database)
     }
 
-    /// The database and its checksum.
     fn read_with_checksum(path: &Path) -> Result<(Self, String), Error> {
         let (text, checksum) = FORMAT.read::<Text>(path)?;
         let database = Self::of_text(text).map_err(|message| Error::File {

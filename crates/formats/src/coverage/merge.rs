@@ -32,7 +32,6 @@ impl Indices {
         true
     }
 
-    /// Whether these indices include all of `other`.
     fn contains(self, other: Self) -> bool {
         self.contains_index(other.first)
             && self.contains_index(other.last())

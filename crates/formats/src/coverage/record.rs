@@ -148,7 +148,6 @@ impl Recorder {
         })
     }
 
-    /// Whether each bin of a profile was hit.
     pub fn hit_bins(&self, profile: usize) -> &[bool] {
         &self.hit[profile]
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Identifies cases of the same kind: run, profile, scenario and hash of weights.
 type Kind = (Run, String, String, String);
 
-/// Merges databases of shards in two passes: [`Self::look`] at each, then [`Self::add`] each.
+/// Merges databases of shards in two passes: [`Self::add_cases`] at each, then [`Self::add`] each.
 #[derive(Debug)]
 pub struct CoverageMerge {
     /// The distance between indices of one profile and scenario in the merged database.
@@ -19,7 +19,6 @@ pub struct CoverageMerge {
     whole: Option<Database>,
 }
 
-/// The cases of one kind in all shards.
 #[derive(Debug)]
 struct Cases {
     first: u64,

@@ -49,7 +49,6 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether the case at `place` continues the row.
     fn takes(&self, place: u64, step: u64, failed: bool) -> bool {
         let length = self.cycles.len();
         length < ROW
@@ -69,18 +68,13 @@ impl Row {
 pub struct FinishedCase {
     /// Its position in the plan.
     pub place: u64,
-    /// Cycles compared.
     pub cycles: u64,
-    /// Packets taken.
     pub packets: u64,
-    /// Its failure, if it is one.
     pub failure: Option<Failure>,
 }
 
-/// The failure of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The signature, which groups failures.
     pub signature: Signature,
     /// The verdict; `None` is allowed for a case without an entry of its own.
     pub verdict: Option<Verdict>,
@@ -144,7 +138,6 @@ impl Cases {
         self.line(&FailedCase { place, group, name: &name, seed, verdict, cycles, packets }, text);
     }
 
-    /// Ends the open row.
     pub fn end_row(&mut self, text: &mut String) {
         if self.row.cycles.is_empty() {
             return;

@@ -100,7 +100,6 @@ impl OutputLocation {
     }
 }
 
-/// The entries of a folder, if there is one.
 fn entries(folder: &Path) -> Result<Option<fs::ReadDir>, Error> {
     match fs::read_dir(folder) {
         Ok(entries) => Ok(Some(entries)),

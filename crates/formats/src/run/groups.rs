@@ -200,7 +200,6 @@ pub fn merge(shards: Vec<Vec<Group>>, place: impl Fn(&str) -> u64) -> Vec<Group>
     merged
 }
 
-/// Merges the groups with one signature.
 fn merge_signature(mut all: Vec<Group>, place: &impl Fn(&str) -> u64) -> Option<Group> {
     all.sort_by_key(|group| place(&group.first.case));
     let mut variants: Vec<Variant> = Vec::new();

@@ -34,10 +34,8 @@ const LARGEST: u64 = 1 << 30;
 /// Size of a record's header in bytes: its length and a part of its hash.
 const PREFIX: usize = 8;
 
-/// The command that started a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunCommand {
-    /// The command line.
     pub command: Vec<String>,
     /// The working directory.
     pub folder: PathBuf,
@@ -76,15 +74,11 @@ pub struct State {
     pub cases: Cases,
     /// Totals by profile, as in `results.json`.
     pub profiles: Value,
-    /// Totals of all cases.
     pub totals: Totals,
     /// Number of cases that hung.
     pub hangs: u64,
-    /// The groups of failures.
     pub groups: Vec<Group>,
-    /// The first cases of each group.
     pub first_cases: Vec<Vec<Case>>,
-    /// The recorded coverage.
     pub parts: BTreeSet<ScenarioCoverage>,
     /// The cases that hit new bins.
     pub finds: BTreeSet<ContributingCase>,
@@ -110,9 +104,7 @@ pub struct Journal {
 /// A journal that an interrupted run left behind.
 #[derive(Debug)]
 pub struct InterruptedRun {
-    /// The command that started the run.
     pub run_command: RunCommand,
-    /// The state of the run.
     pub state: State,
     /// Cases that finished after the state was written.
     pub cases: Vec<(Case, Outcome)>,

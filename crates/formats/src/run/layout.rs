@@ -11,14 +11,12 @@ pub const PARTIAL: &str = "results.json.partial";
 /// Times and other data of the machine.
 pub const TIMING: &str = "timing.json";
 pub const FAILURES: &str = RunFolder::Failures.name();
-/// Folder of saved vectors.
 pub const SAVED: &str = RunFolder::Saved.name();
 /// The format of the results. Their cases are read one by one, so their size has no limit.
 pub const RESULTS_FORMAT: RecordFormat =
     RecordFormat { name: "cosim-results", version: 1, most: u64::MAX };
 /// The first bytes of every `results.json`.
 pub const MARK: &str = "{\n\"format\": \"cosim-results\"";
-/// The journal of an unfinished run.
 pub const JOURNAL: &str = "run.journal";
 /// Test results for CI systems.
 pub const JUNIT: &str = "junit.xml";

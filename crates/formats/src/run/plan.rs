@@ -11,16 +11,12 @@ pub use cosim_harness::harness::MOST_CASES;
 /// covered all of them evenly.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The block's name.
     pub block: &'static str,
-    /// The run's seed.
     pub seed: u64,
     pub profiles: Vec<Profile>,
-    /// Names of the scenarios.
     pub scenarios: Vec<String>,
     /// Indices of the cases of each profile and scenario.
     pub indices: Range<u64>,
-    /// The shard to run.
     pub shard: Shard,
 }
 

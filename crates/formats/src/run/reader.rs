@@ -18,11 +18,8 @@ use std::path::Path;
 /// The results of a run without its cases.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// The header of the run.
     pub run: Header,
-    /// Results by profile.
     pub profiles: Vec<ProfileResults>,
-    /// Totals of all cases.
     pub totals: Totals,
     pub failures: Vec<Group>,
     /// The checksum of `coverage.json`.
@@ -31,24 +28,18 @@ pub struct Results {
     pub ended: End,
     /// The UTC day that waivers were checked against, if the run has waivers.
     pub day: Option<Day>,
-    /// Whether it passed.
     pub passed: bool,
 }
 
-/// The results of one profile.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ProfileResults {
-    /// The profile's name.
     pub profile: String,
-    /// The mask of fixes.
     pub fixes: String,
-    /// Totals by scenario.
     pub scenarios: Vec<(String, Totals)>,
     /// Hit count of each reachable rule.
     pub rules: BTreeMap<String, u64>,
     /// Unreachable rules: no legal stimulus hits them. With the reason.
     pub unreachable: BTreeMap<String, String>,
-    /// The scoreboard's counters.
     pub counters: BTreeMap<String, u64>,
 }
 
@@ -76,7 +67,6 @@ impl Timing {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Entry {
-    /// A case that failed.
     Failed {
         /// Its position in the plan.
         place: u64,
@@ -85,9 +75,7 @@ pub enum Entry {
         name: String,
         #[serde(flatten)]
         verdict: Verdict,
-        /// Cycles compared.
         cycles: u64,
-        /// Packets taken.
         packets: u64,
     },
     /// Consecutive cases.
@@ -193,7 +181,6 @@ const MOST_COLUMNS: u64 = 1 << 20;
 /// A file whose lines have a limited length.
 struct BoundedLines {
     file: File,
-    /// Length of the line so far.
     length: u64,
 }
 
@@ -261,7 +248,6 @@ impl EntryCheck {
         }
     }
 
-    /// Whether these are the totals of the entries so far.
     pub fn has_totals(&self, totals: &Totals) -> bool {
         self.sums == [totals.cases, totals.failures(), totals.cycles, totals.packets]
     }
@@ -314,7 +300,6 @@ impl EntryCheck {
 
 /// What is wrong with results that are valid JSON.
 enum Wrong {
-    /// The format or the version.
     Version(Error),
     Entry(String),
 }
@@ -386,7 +371,6 @@ impl<'de> Visitor<'de> for ResultsVisitor<'_> {
     }
 }
 
-/// Reads the list of cases.
 struct Cases<'a, 'b> {
     run: &'a Header,
     each: &'b mut dyn FnMut(&Header, Entry),

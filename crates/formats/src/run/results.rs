@@ -44,15 +44,12 @@ pub fn runs_in(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>, Error> {
     Ok(runs)
 }
 
-/// The conclusion of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conclusion {
-    /// Why it ended.
     pub end: End,
     /// The UTC day that waivers were checked against, if the run has waivers. It is the day on
     /// which the run or its last shard ended.
     pub day: Option<Day>,
-    /// Whether it passed.
     pub passed: bool,
 }
 
@@ -76,7 +73,6 @@ pub struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// Creates a run directory.
     pub fn create(place: &OutputLocation, header: &Header) -> Result<Self, Error> {
         let claim = DirectoryLock::new(place)?;
         let path = claim.folder.join(PARTIAL);
@@ -130,7 +126,6 @@ impl RunDirectory {
         state.cases = self.cases.clone();
     }
 
-    /// The folder of the run.
     pub fn folder(&self) -> &Path {
         &self.claim.folder
     }
@@ -204,7 +199,6 @@ impl RunDirectory {
         let _ = fs::remove_file(self.folder().join(JOURNAL));
     }
 
-    /// Releases the lock of the directory.
     pub fn release(self) {
         self.claim.release();
     }

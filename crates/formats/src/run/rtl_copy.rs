@@ -36,13 +36,11 @@ pub struct RtlCopy {
     defines: Vec<String>,
     /// The folder in which files are searched, relative to that of the copy.
     folder: String,
-    /// The files, by their names in the copy.
     files: BTreeMap<String, Content>,
     #[serde(default, skip_serializing)]
     checksum: String,
 }
 
-/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Content {

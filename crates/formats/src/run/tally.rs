@@ -38,7 +38,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds a case.
     pub fn add(&mut self, outcome: &Outcome) {
         let count = match outcome.verdict {
             Verdict::Match => &mut self.matched,
@@ -56,7 +55,6 @@ impl Totals {
         self.packets = self.packets.saturating_add(outcome.packets);
     }
 
-    /// Adds other totals.
     pub fn add_all(&mut self, other: &Self) {
         let Self { cases, matched, mismatched, unknown, hung, check_failed, crashed, .. } = *other;
         let Self { no_golden_model, cycles, packets, .. } = *other;
@@ -83,7 +81,6 @@ impl Totals {
         all.into_iter().try_fold(0, u64::checked_add) == Some(cases)
     }
 
-    /// Cases that failed.
     pub fn failures(&self) -> u64 {
         self.cases - self.matched
     }
@@ -173,7 +170,6 @@ pub struct Tally {
     block: &'static BlockInfo,
     /// By profile, in the order of the plan.
     pub profiles: Vec<ProfileTally>,
-    /// Totals of all profiles.
     pub totals: Totals,
     pub coverage: Recorder,
     /// By profile. A search by name for each rule of each case would take longer than all else.

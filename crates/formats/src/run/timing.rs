@@ -10,10 +10,8 @@ use std::process::{Command, Stdio};
 pub struct Timing {
     /// When the run ended, in UTC.
     pub ended: String,
-    /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
-    /// Number of threads.
     pub threads: usize,
     /// Wall-clock seconds for running cases.
     pub seconds: f64,
@@ -34,7 +32,6 @@ pub struct Timing {
 /// Workers lost to causes outside the RTL.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LostWorkers {
-    /// The number of lost workers.
     pub count: u64,
     /// The first of them, each with its case and the cause.
     pub first: Vec<String>,
@@ -43,7 +40,6 @@ pub struct LostWorkers {
 impl LostWorkers {
     const NAMED: usize = 100;
 
-    /// Adds a lost worker.
     pub fn add(&mut self, how: &str) {
         self.count += 1;
         if self.first.len() < Self::NAMED {
@@ -70,14 +66,12 @@ pub fn commit() -> Option<String> {
 /// Peak resident memory in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PeakMemory {
-    /// Of this program.
     pub program: Option<u64>,
     /// Of the largest child process that has ended, such as a worker or a compiler.
     pub largest_process: Option<u64>,
 }
 
 impl PeakMemory {
-    /// The peak so far.
     pub fn now() -> Self {
         // `maxrss` is in KiB on Linux.
         let of = |who| Some(u64::try_from(getrusage(who).ok()?.max_rss()).ok()? * 1024);

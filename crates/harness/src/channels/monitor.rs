@@ -28,7 +28,7 @@ impl Protocol {
     /// use cosim_harness::channels::Protocol;
     ///
     /// let expected = ["pop-valid-held", "pop-item-held", "pop-quiet-in-reset"];
-    /// assert_eq!(Protocol::of("pop").checks(), expected);
+    /// assert_eq!(Protocol::for_channel("pop").checks(), expected);
     /// ```
     pub const fn for_channel(channel: &'static str) -> Self {
         Self {

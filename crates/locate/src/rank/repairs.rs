@@ -12,7 +12,6 @@ const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
 /// The operands that a repair can add.
 #[derive(Debug, Default)]
 pub struct Operands {
-    /// Reads of variables.
     variables: Vec<NodeId>,
     /// Those of one bit and their inverses, each in words.
     conditions: Vec<[(NodeId, String); 2]>,

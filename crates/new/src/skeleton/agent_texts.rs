@@ -5,12 +5,10 @@ use crate::agents::{Interface, Interfaces, MemoryKind, Protocol};
 use crate::names::{Ident, Scope, Text, Word};
 use serde::Serialize;
 
-/// An agent.
 #[derive(Debug, Clone, Serialize)]
 struct AgentText {
     name: Word,
     field: Ident,
-    /// The constant of the ports.
     constant: Ident,
     title: &'static str,
     /// The module of the protocol, and types in it.
@@ -44,7 +42,6 @@ struct AgentText {
     clock: Option<Ident>,
 }
 
-/// The agents of a block.
 #[derive(Debug, Clone, Serialize)]
 pub struct Agents {
     agents: Vec<AgentText>,

@@ -106,17 +106,14 @@ fn unknown_parameter(output: &str) -> Option<&str> {
     line.split_once("not found: '")?.1.split('\'').next()
 }
 
-/// A parameter of the top with the values that were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenParameter {
     /// Its name; that of an interface has its port and a point before it.
     pub name: String,
-    /// Its values, as typed.
     pub values: Vec<String>,
 }
 
 impl GivenParameter {
-    /// The values, if all are numbers.
     pub(super) fn numbers(&self) -> Option<Vec<u64>> {
         self.values.iter().map(|value| module::number(value)).collect()
     }
@@ -150,7 +147,6 @@ impl std::str::FromStr for GivenParameter {
 const MOST_PROFILES: usize = 64;
 
 impl Skeleton {
-    /// The first value of each parameter that was given.
     pub(super) fn first_values(&self) -> Vec<(String, String)> {
         self.combinations().into_iter().next().unwrap_or_default()
     }

@@ -16,7 +16,6 @@ use std::path::Path;
 use verilated_build::module::ModuleDescription;
 use verilated_build::{Port, Ports};
 
-/// A port, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct PortText {
     name: Word,
@@ -33,7 +32,6 @@ impl PortText {
     }
 }
 
-/// A channel, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct ChannelText {
     field: Ident,
@@ -160,7 +158,6 @@ struct ParameterText {
 /// [`Word`], an [`Ident`] or a [`Text`] here, and never a string.
 #[derive(Debug, Serialize)]
 struct Context {
-    /// The name of the crate.
     name: CrateName,
     #[serde(rename = "crate")]
     library: Ident,
@@ -211,7 +208,6 @@ struct Context {
     narrow: bool,
 }
 
-/// The engine of the templates.
 pub fn templates() -> Environment<'static> {
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -254,7 +250,6 @@ const OF_CHANNELS: [(&str, &str); 2] = [
     ("src/scoreboard.rs", include_str!("../../templates/channels/scoreboard.rs.j2")),
 ];
 
-/// The scoreboard of a module with agents.
 const OF_AGENTS: (&str, &str) =
     ("src/scoreboard.rs", include_str!("../../templates/agents/scoreboard.rs.j2"));
 /// The templates that a module with channels does not need.
@@ -266,7 +261,6 @@ const OF_PINS: [&str; 5] = [
     "src/stimulus.rs",
 ];
 
-/// The template of the folder of vectors.
 const VECTORS: (&str, &str) =
     ("vectors/README.md", include_str!("../../templates/vectors/README.md.j2"));
 
@@ -283,7 +277,6 @@ pub struct Rendered<'a> {
     pub channels: Option<&'a Channels>,
 }
 
-/// A reset, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct ResetText {
     name: Word,
@@ -292,7 +285,6 @@ struct ResetText {
     idle: u8,
 }
 
-/// A profile, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct ProfileText {
     name: Text,

@@ -15,7 +15,6 @@ const WIDEST_FIELD: u32 = 64;
 pub struct Types {
     pub structs: Vec<StructText>,
     pub enums: Vec<EnumText>,
-    /// Ports and their structs.
     pub fields: Vec<(Word, Ident)>,
     /// Fields or ports, and their enums.
     pub meanings: Vec<(Word, Ident)>,
@@ -38,10 +37,8 @@ pub struct EnumText {
     values: Vec<(Ident, Text, u64)>,
 }
 
-/// Collects the types.
 struct Collector {
     found: Types,
-    /// The names of types.
     names: Scope,
 }
 
@@ -150,7 +147,6 @@ mod tests {
     use tempfile::TempDir;
     use verilated_build::module::TypeField;
 
-    /// In place of `cosim_core::layout!`.
     const LAYOUT: &str = "#![deny(warnings)]
 #![allow(non_camel_case_types, non_snake_case, dead_code)]
 extern crate self as cosim_core;

@@ -14,7 +14,6 @@ use std::path::Path;
 /// Copies files of failures into the directory of the run.
 pub(super) struct Copies<'a> {
     out: &'a Path,
-    /// The copied files.
     done: BTreeSet<RunFile>,
 }
 

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 /// Collects the results of a run.
 pub(super) struct Collector<'a, 'e> {
-    /// The callback for events.
     pub events: &'a mut Events<'e>,
     pub tally: Tally,
     pub directory: RunDirectory,

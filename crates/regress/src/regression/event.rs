@@ -3,20 +3,16 @@
 use cosim_formats::run::{Plan, Totals};
 use cosim_harness::harness::{Case, Outcome};
 
-/// The callback for events.
 pub type Events<'a> = dyn FnMut(Event<'_>) + 'a;
 
-/// An event of a regression.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The run starts. `before` cases ended before it was interrupted.
     Started {
-        /// The cases.
         plan: &'a Plan,
         /// Cases that had ended.
         before: u64,
     },
-    /// A case has ended.
     Case {
         case: &'a Case,
         /// How it ended.

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// The results of a regression when its last case has ended.
 pub struct Outcome {
-    /// The header of the run.
     pub header: Header,
     /// Totals, rules and counters.
     pub tally: Tally,
@@ -23,7 +22,6 @@ pub struct Outcome {
     /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
     pub failures: Vec<Group>,
-    /// Why it ended.
     pub end: End,
     /// The UTC day on which it ended, if the run has waivers.
     pub day: Option<Day>,
@@ -112,27 +110,22 @@ fn write_code(folder: &Path, coverage: &Database, sources: &Sources) -> Result<(
 
 /// A regression that has ended, with its results written.
 pub struct FinishedRun {
-    /// The header of the run.
     pub header: Header,
     /// Totals, rules and counters.
     pub tally: Tally,
     pub coverage: Database,
-    /// The coverage goal.
     pub goal: Option<Goal>,
     /// Output bits and transaction outputs that no case compared, by profile.
     pub never_compared: BTreeMap<String, Vec<String>>,
     /// Whether everything matched and the coverage goal was reached.
     pub passed: bool,
     pub failures: Vec<Group>,
-    /// The run directory.
     pub folder: PathBuf,
-    /// Why it ended.
     pub end: End,
     /// How long it took.
     pub timing: Timing,
     /// `results.json`, if it could be written.
     pub results: Option<PathBuf>,
-    /// Write errors.
     pub unwritten: WriteFailures,
     directory: Option<RunDirectory>,
 }
@@ -168,10 +161,8 @@ impl FinishedRun {
 /// The verdict of a run that passed but whose files are incomplete.
 pub const NOT_WRITTEN: &str = "NOT WRITTEN";
 
-/// The coverage goal.
 #[derive(Debug, Serialize)]
 pub struct Goal {
-    /// The option that sets it.
     #[serde(skip)]
     pub option: &'static str,
     /// In percent of the reachable bins.
@@ -195,9 +186,7 @@ impl Goal {
 pub struct WriteFailures {
     /// Number of files.
     pub count: u64,
-    /// The first errors.
     pub first: Vec<String>,
-    /// All errors.
     #[serde(skip)]
     pub all: Vec<String>,
 }

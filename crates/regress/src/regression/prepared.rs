@@ -30,12 +30,10 @@ pub struct RunStart {
     journal: Option<Journal>,
     /// The interrupted run, if it is resumed.
     left: Option<InterruptedRun>,
-    /// The command that began the run.
     run_command: RunCommand,
 }
 
 impl RunStart {
-    /// The run directory.
     pub fn folder(&self) -> &Path {
         self.directory.folder()
     }
@@ -216,7 +214,6 @@ impl PreparedRegression<'_> {
         files.map(|file| file.path.as_str()).collect()
     }
 
-    /// The collector of this run.
     fn collector<'a, 'e>(
         &self,
         directory: RunDirectory,
@@ -268,7 +265,6 @@ impl PreparedRegression<'_> {
         Ok(database)
     }
 
-    /// The recorder of coverage.
     fn recorder(&self) -> Result<Recorder, Error> {
         let Self { job, plan, header, opening, .. } = self;
         let run = Run {

@@ -32,14 +32,12 @@ pub const SHRINK_BUDGET: u64 = 2_000_000;
 const MOST_NOTES: usize = 6;
 /// How long after an interruption vectors are still written. There may be hundreds, of many MiB.
 const LAST_WORK: Duration = Duration::from_millis(300);
-/// Ending of a vector.
 const VECTOR: &str = "json";
 /// Ending of a vector before it is minimised.
 const ORIGINAL: &str = "original.json";
 /// How to process the first failure of a signature.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureHandling {
-    /// Shrink its vector.
     pub shrink: bool,
     /// Write a waveform.
     pub waves: bool,
@@ -277,7 +275,6 @@ impl Failures {
         SavedFailure { evidence, text, drawn, lost }
     }
 
-    /// The original vector of a case.
     fn vector(&self, case: &Case, origin: Origin, outcome: &Outcome) -> Result<String, Error> {
         if self.is_too_late() {
             return Err(Error::Interrupted);
@@ -462,12 +459,10 @@ struct SavedFailure {
     lost: bool,
 }
 
-/// The file of a failure that has this ending.
 fn file(stem: &str, ending: &'static str) -> RunFile {
     RunFile::new(RunFolder::Failures, stem, ending)
 }
 
-/// Writes a failure's file.
 fn write(run: &Path, file: &RunFile, text: &str) -> Result<(), Error> {
     file.write(run, text.as_bytes(), Sync::OnDisk)
 }

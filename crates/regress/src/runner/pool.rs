@@ -26,9 +26,7 @@ pub struct Limits {
 /// Counts from before a run was resumed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Start {
-    /// Failures so far.
     pub failures: u64,
-    /// Hangs so far.
     pub hangs: u64,
 }
 

@@ -11,12 +11,10 @@ use cosim_block::worker::wire::{Answer, Work};
 use cosim_harness::harness::Verdict;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A vector to replay.
 #[derive(Debug, Clone)]
 pub struct Replay<'a> {
     pub file: &'a VectorFile,
     pub recorded: Option<&'a Verdict>,
-    /// Name of the profile.
     pub profile: String,
     pub model: Built,
 }

@@ -30,7 +30,6 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// A description of the loss.
     pub fn how(&self) -> &str {
         match self {
             Self::Died(how) | Self::Signalled(how) | Self::Killed(how) => how,
@@ -70,7 +69,6 @@ impl Losses {
         Self { is_alone: true, ..Self::default() }
     }
 
-    /// Whether there is a loss.
     pub fn any(&self) -> bool {
         self.killed > 0 || self.signalled || self.hung || self.died.is_some()
     }

@@ -93,7 +93,6 @@ impl OneShotWorker {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Runs a vector.
     pub fn replay(&self, subject: &VectorJob<'_>) -> Result<Finish<Replayed>, Error> {
         let model = subject.build(View::Quick)?;
         self.run_task(subject.task(model, Action::Replay(subject.vector.clone())))
@@ -125,7 +124,6 @@ impl OneShotWorker {
         cut_short.map_or_else(|| made.map(Finish::Done), Ok)
     }
 
-    /// Records the pins of a vector.
     pub fn record(&self, subject: &VectorJob<'_>) -> Result<Finish<DrivenPins>, Error> {
         self.observed(subject, View::Observed(Tracing::Fst), |observed| {
             Action::Record(subject.vector.clone(), observed)
@@ -325,7 +323,6 @@ impl OneShotWorker {
 enum Attempt<T> {
     /// The task ended.
     Finished(Finish<T>),
-    /// The worker was lost.
     Lost(Loss),
 }
 

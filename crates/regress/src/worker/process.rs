@@ -48,9 +48,7 @@ pub struct Limits {
 pub struct WorkerProgram {
     path: PathBuf,
     limits: Limits,
-    /// The sandbox of its workers, once a worker has reported it.
     in_force: Arc<OnceLock<ActiveSandbox>>,
-    /// What the RTL of its workers prints.
     log: RtlLog,
 }
 
@@ -75,12 +73,10 @@ impl WorkerProgram {
         }
     }
 
-    /// What the RTL of the workers prints.
     pub(super) fn log(&self) -> &RtlLog {
         &self.log
     }
 
-    /// The limits of the workers.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -147,7 +143,6 @@ pub struct Process {
     replies: File,
     /// Shows what the RTL prints.
     printed: Option<Listener>,
-    /// How the process ended.
     ended: Option<Loss>,
     /// Removed when the process is dropped.
     _temporary: Option<TempDir>,

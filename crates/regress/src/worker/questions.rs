@@ -40,7 +40,6 @@ impl Debug for Questions {
 }
 
 impl Questions {
-    /// Questions to the program at this path.
     pub fn new(path: PathBuf) -> Self {
         Self { path, state: Mutex::default() }
     }

@@ -155,7 +155,6 @@ impl RtlLog {
 }
 
 impl State {
-    /// Whether there is room for a line, which it then takes.
     fn takes(&mut self, line: &[u8]) -> bool {
         let Room { lines, bytes } = self.room;
         if lines == 0 || line.len() > bytes {
@@ -303,7 +302,6 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
 
-    /// A log, and what it shows.
     fn log() -> (RtlLog, Receiver<Message>) {
         let (sender, receiver) = mpsc::channel();
         (RtlLog::new(sender), receiver)

@@ -34,11 +34,9 @@ const STEP: Duration = Duration::from_millis(250);
 /// The result of reading from a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
-    /// Bytes were appended.
     Bytes,
     /// No bytes came within the timeout.
     Quiet,
-    /// The channel is closed.
     Closed,
 }
 
@@ -70,7 +68,6 @@ pub trait Link: Send {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TaskProgress {
     Nothing,
-    /// The progress of a shrink.
     Shrinks,
     /// The progress of a shrink whose candidates this process runs.
     ShrinksLost,
@@ -89,12 +86,14 @@ impl TaskProgress {
 /// A reply that a worker was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
-    /// Whether the session is open.
     Opening,
     /// The outcome of the case at this place.
     Case(u64),
     /// The result of the task at this place, and its progress before it.
-    Task { place: u64, progress: TaskProgress },
+    Task {
+        place: u64,
+        progress: TaskProgress,
+    },
     /// The answer to the question at this place.
     Query(u64),
 }
@@ -113,7 +112,6 @@ fn is_possible(outcome: &Outcome) -> bool {
 pub enum Event {
     /// Messages, possibly none.
     Replies(Vec<Reply>),
-    /// The worker is lost.
     Lost(Loss),
 }
 
@@ -128,7 +126,6 @@ pub struct Supervisor<L> {
     stuck_after: Duration,
     /// Cases and cycles at the last sign of progress.
     progress: Option<(u64, u64)>,
-    /// Time without progress.
     without_progress: Duration,
     /// Time without any message.
     silent: Duration,
@@ -343,7 +340,6 @@ impl<L: Link> Supervisor<L> {
         link.used().saturating_sub(used_before) + SOON > limit || !link.is_runnable()
     }
 
-    /// Kills the worker.
     pub fn kill(&mut self) {
         self.link.kill();
     }
@@ -369,7 +365,6 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(10);
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A scripted worker.
     #[derive(Default)]
     struct Script {
         replies: VecDeque<Vec<u8>>,

@@ -33,9 +33,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// as creating the models.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// Starts workers.
 pub trait Launch: Sync {
-    /// A connection to a worker.
     type Link: Link;
 
     /// Starts a worker. It may start a simulator program if models are `simulated`. It may end with
@@ -48,13 +46,11 @@ pub trait Launch: Sync {
     /// Time without progress after which a worker counts as hung.
     fn stuck_after(&self) -> Duration;
 
-    /// A worker reports its active sandbox.
     fn confined(&self, _: ActiveSandbox) {}
 
     /// Work begins. The models of an `is_session` run many cases.
     fn start_work(&self, _is_session: bool) {}
 
-    /// All workers have ended.
     fn end(&self) {}
 }
 
@@ -107,10 +103,8 @@ pub enum PoolAction {
 
 /// Supplies work and takes results.
 pub trait Client {
-    /// Identifies an item of work to the client.
     type Item;
 
-    /// The next item of work, if any.
     fn next(&mut self) -> Option<(Self::Item, Work)>;
 
     /// Polled many times a second.
@@ -122,7 +116,6 @@ pub trait Client {
     /// Any error ends all work.
     fn landed(&mut self, item: Self::Item, completion: Completion) -> Result<PoolAction, Error>;
 
-    /// The client has taken the results that there are.
     fn gathered(&mut self) {}
 
     /// The work was stopped. The results that follow come behind work without a result.
@@ -422,7 +415,6 @@ impl<I> WorkerPool<'_, I> {
     }
 }
 
-/// The thread of one worker.
 struct WorkerThread<'a, L: Launch> {
     launch: &'a L,
     opening: Option<&'a SessionSetup>,

@@ -26,7 +26,6 @@ const GITHUB_SHOWS: usize = 10;
 pub enum Ci {
     /// GitHub Actions, with the file for the step's summary, if there is one.
     GitHub(Option<PathBuf>),
-    /// GitLab CI/CD.
     GitLab,
 }
 

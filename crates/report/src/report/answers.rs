@@ -31,7 +31,6 @@ struct Page<'a> {
     matrix: Vec<MatrixRow>,
     /// The numbers of points and bins of `close`, by profile and kind.
     coverage: Vec<(&'a str, &'static str, Counts)>,
-    /// Counterexamples as waves.
     shown: Vec<Counterexample<'a>>,
     /// The steps of `diff`, with the profiles in which each had this result.
     steps: Vec<(String, &'a str, &'a str)>,
@@ -54,7 +53,6 @@ struct Line {
 
 #[derive(Clone, Serialize)]
 struct Row<'a> {
-    /// Its profile; in the lists, all profiles with this answer.
     profile: String,
     kind: QuestionKind,
     question: &'a str,
@@ -71,13 +69,10 @@ struct Row<'a> {
     seconds: f64,
     vector: Option<&'a RunFile>,
     waves: &'a [RunFile],
-    /// The line of its assertion.
     line: Option<usize>,
     /// What the rule means that the property is about.
     meaning: Option<&'static str>,
-    /// What to do next.
     next: Vec<String>,
-    /// The anchor of the row.
     anchor: String,
 }
 
@@ -91,7 +86,6 @@ struct MatrixRow {
     cells: Vec<Vec<MatrixCell>>,
 }
 
-/// A counterexample.
 #[derive(Serialize)]
 struct Counterexample<'a> {
     question: &'a str,
@@ -99,7 +93,6 @@ struct Counterexample<'a> {
     waves: Waves,
 }
 
-/// A property in the matrix.
 #[derive(Serialize)]
 struct MatrixCell {
     word: &'static str,
@@ -348,7 +341,6 @@ fn command_of(folder: &Path, record: &AnswerRecord) -> String {
     command_line(&words)
 }
 
-/// The command that explains a vector on an RTL.
 fn explain(vector: &Path, rtl: &SubjectRtl) -> String {
     let mut words = vec![program::called(), "explain".to_owned()];
     match rtl.given.is_built_in() {

@@ -28,7 +28,6 @@ pub struct Cases {
 #[derive(Debug, Serialize)]
 struct Row(u64, Vec<u64>, Vec<u64>, #[serde(skip_serializing_if = "Vec::is_empty")] Vec<u64>);
 
-/// The data of the list.
 #[derive(Serialize)]
 struct List<'a> {
     block: &'a str,
@@ -44,7 +43,6 @@ struct List<'a> {
 }
 
 impl Cases {
-    /// Adds an entry of the results.
     pub fn add(&mut self, entry: &Entry) {
         let (row, failed) = match entry {
             Entry::Failed { place, group, verdict, cycles, packets, .. } => {

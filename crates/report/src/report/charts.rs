@@ -13,7 +13,6 @@ const SPACE: [f64; 4] = [52.0, 12.0, 12.0, 26.0];
 /// Maximum number of points.
 const MOST_POINTS: usize = 60;
 
-/// A chart.
 #[derive(Debug, Serialize)]
 pub struct Chart {
     title: String,
@@ -22,7 +21,6 @@ pub struct Chart {
     points: Vec<Point>,
     /// Positions and texts of the marks at the vertical axis.
     values: Vec<Mark>,
-    /// Those at the axis of dates.
     dates: Vec<Mark>,
     /// First, last, smallest and largest value, for those who do not see the chart.
     summary: String,
@@ -46,13 +44,9 @@ struct Mark {
     text: String,
 }
 
-/// A value of each run.
 pub struct Measure {
-    /// The title of the chart.
     pub title: &'static str,
-    /// The value.
     pub of: fn(&Run) -> f64,
-    /// The value as text.
     pub text: fn(f64) -> String,
     /// The largest value of the axis, if it is known.
     pub most: Option<f64>,

@@ -49,7 +49,6 @@ struct UncoveredLine {
     link: Option<String>,
 }
 
-/// The anchor of a line of the page's files.
 pub fn anchor(file: usize, line: u32) -> String {
     format!("code-{file}-{line}")
 }

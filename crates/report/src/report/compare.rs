@@ -18,7 +18,6 @@ const BINS_NAMED: usize = 100;
 /// Two runs of a block.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// The block.
     pub block: String,
     /// The runs, the older one first.
     pub runs: [ComparedRun; 2],
@@ -30,26 +29,20 @@ pub struct Comparison {
     pub coverage: Vec<ComparedCoverage>,
 }
 
-/// One of the runs.
 #[derive(Debug, Serialize)]
 pub struct ComparedRun {
     /// Its directory, as named.
     pub folder: String,
-    /// Its verdict.
     pub verdict: &'static str,
-    /// Cases that ran.
     pub cases: u64,
-    /// Cases that failed.
     pub failed: u64,
     /// A hash of the RTL's text.
     pub rtl: String,
     /// The commit of the working directory.
     pub commit: Option<String>,
-    /// Cycles compared per second.
     pub cycles_per_second: Option<f64>,
     /// Seconds for running cases.
     pub seconds: Option<f64>,
-    /// The link to its page.
     #[serde(skip)]
     page: Option<String>,
 }
@@ -60,7 +53,6 @@ pub struct ComparedRun {
 pub enum Change {
     /// Only the newer run has it.
     New,
-    /// Both have it.
     Still,
     /// The older run has it, and the newer one did not run its case.
     NotRun,
@@ -69,7 +61,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -80,23 +71,17 @@ impl Change {
     }
 }
 
-/// A failure of the runs.
 #[derive(Debug, Serialize)]
 pub struct ComparedFailure {
-    /// What became of it.
     pub change: Change,
-    /// The signature.
     pub signature: String,
-    /// The first failure with it.
     pub verdict: String,
     /// The numbers of cases in both runs.
     pub cases: [u64; 2],
 }
 
-/// The coverage of a profile.
 #[derive(Debug, Serialize)]
 pub struct ComparedCoverage {
-    /// The profile.
     pub profile: String,
     /// Bins that each run hit, and that could be hit.
     pub bins: [(u32, u32); 2],
@@ -236,7 +221,6 @@ struct Page<'a> {
     speed: Option<String>,
 }
 
-/// The results of one run.
 fn read(folder: &Path) -> Result<Results, Error> {
     Results::read(folder, |_, _| ())
 }

@@ -11,14 +11,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The coverage of a run.
 #[derive(Debug, Default, Serialize)]
 pub struct Coverage {
-    /// The tables of each profile.
     pub profiles: Vec<CoverageMaps>,
     /// Reachable bins that no case hit, of all profiles.
     uncovered: u64,
-    /// All bins, for the list.
     bins: Json,
     /// The file that declares the groups.
     source: Option<Source>,
@@ -47,10 +44,8 @@ struct SourceLine {
     is_target: bool,
 }
 
-/// The coverage of a profile.
 #[derive(Debug, Serialize)]
 pub struct CoverageMaps {
-    /// The profile.
     pub profile: String,
     /// Number of reachable bins.
     pub reachable: u32,

@@ -21,10 +21,8 @@ const STATE: (f64, f64) = (34.0, 28.0);
 const LOOP: f64 = 30.0;
 /// Space around the diagram.
 const MARGIN: f64 = 12.0;
-/// Rules in one line of a label.
 const RULES_PER_LINE: usize = 3;
 
-/// A state diagram.
 #[derive(Debug, Serialize)]
 pub struct Diagram {
     states: Vec<State>,
@@ -50,14 +48,12 @@ struct Arrow {
     from: &'static str,
     to: &'static str,
     rules: Vec<&'static str>,
-    /// An SVG path.
     path: String,
     /// The lines of the label without the hits.
     lines: Vec<Text>,
     /// Position of the hits.
     x: f64,
     y: f64,
-    /// Hits of all profiles, then of each one.
     hits: Vec<Hits>,
 }
 
@@ -67,7 +63,6 @@ struct Text {
     text: String,
 }
 
-/// The hits of an arrow.
 #[derive(Debug, Serialize)]
 struct Hits {
     count: u64,

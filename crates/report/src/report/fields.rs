@@ -5,12 +5,9 @@ use cosim_harness::harness::BlockInfo;
 use serde::Serialize;
 use verilated::Field;
 
-/// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// The text.
     pub text: String,
-    /// Whether it differs from the other value.
     pub differs: bool,
 }
 
@@ -19,10 +16,8 @@ pub struct Part {
 pub struct FieldRow {
     port: String,
     field: Option<String>,
-    /// The bits of the field.
     bits: String,
     expected: Vec<Part>,
-    /// The RTL's value.
     actual: Vec<Part>,
 }
 

@@ -91,7 +91,6 @@ struct Line {
     /// `hit` if all mutants are killed or equivalent, `part` if one is undecided or believed
     /// equivalent, `miss` if one survived, or empty.
     state: &'static str,
-    /// The counts as text.
     counts: String,
 }
 

@@ -72,7 +72,6 @@ struct Failure<'a> {
     signature: String,
     count: u64,
     group: &'a Group,
-    /// The other groups.
     same: Vec<&'a Group>,
     /// Suspicious lines of the cause.
     suspects: &'a [Suspect],
@@ -133,7 +132,6 @@ struct Scenario<'a> {
 struct Rule<'a> {
     name: &'a str,
     meaning: &'a str,
-    /// Whether the specification has its text.
     is_specified: bool,
     cells: Vec<RuleCell<'a>>,
 }

@@ -17,7 +17,6 @@ struct Page {
     rows: Vec<Row>,
 }
 
-/// A block.
 #[derive(Default, Serialize)]
 struct Row {
     name: String,

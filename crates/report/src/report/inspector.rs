@@ -31,10 +31,8 @@ const TOP: &str = "TOP.cosim_top.";
 /// Text signals of the golden model: state and rule.
 const TEXTS: [&str; 2] = ["state", "rule"];
 
-/// The waves of a failure.
 #[derive(Debug, Serialize)]
 struct Waves<'a> {
-    /// The first cycle.
     first: u64,
     cycles: u64,
     /// The cycle of the failure.
@@ -51,7 +49,6 @@ struct Waves<'a> {
     signals: Vec<Signal>,
 }
 
-/// A signal.
 #[derive(Debug, Serialize)]
 struct Signal {
     /// `dut`, or `dut.INSTANCE`, or `golden`, or `items`.

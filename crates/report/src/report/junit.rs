@@ -20,7 +20,6 @@ const MOST_CASES_NAMED: usize = 1000;
 #[derive(Default)]
 pub struct Suites {
     columns: Vec<Column>,
-    /// Signatures by number.
     signatures: BTreeMap<u64, Signature>,
 }
 
@@ -170,7 +169,6 @@ fn evidence(group: &Group) -> impl Iterator<Item = (&str, &Evidence)> {
     std::iter::once(&group.first).chain(firsts).map(|first| (first.case.as_str(), first))
 }
 
-/// The waivers of a run.
 struct Waivers<'a> {
     results: &'a Results,
 }
@@ -202,7 +200,6 @@ fn skipped(name: &str, reason: &str) -> TestCase {
     TestCase::new(name, status)
 }
 
-/// A test case for a failed case.
 fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>) -> TestCase {
     // A wrong result is a failure; a hang or a crash is an error.
     let kind = match verdict {
@@ -231,7 +228,6 @@ fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>)
     case
 }
 
-/// Properties that identify the run.
 fn properties(run: &Header) -> [(&'static str, String); 6] {
     [
         ("seed", run.seed.to_string()),

@@ -16,13 +16,10 @@ const SCRIPT: &str =
 /// The header of a page, which stays visible.
 #[derive(Debug, Default, Serialize)]
 pub struct Head {
-    /// The title in the browser.
     pub title: String,
     /// The verdict in one to three words.
     pub verdict: String,
-    /// Its colour.
     pub tone: Tone,
-    /// What the verdict is of.
     pub heading: String,
     /// A description of the block.
     pub about: String,
@@ -30,7 +27,6 @@ pub struct Head {
     pub facts: Vec<Fact>,
     /// The command that reproduces the result.
     pub command: Option<String>,
-    /// The sections of the page.
     pub sections: Vec<Section>,
 }
 
@@ -61,9 +57,7 @@ impl Tone {
 /// A number in the header.
 #[derive(Debug, Serialize)]
 pub struct Fact {
-    /// The number.
     pub value: String,
-    /// What it counts.
     pub label: String,
     /// Its colour, if it has one.
     pub tone: Option<Tone>,
@@ -82,19 +76,15 @@ impl Fact {
     }
 }
 
-/// A section of the page.
 #[derive(Debug, Serialize)]
 pub struct Section {
-    /// The anchor.
     pub id: &'static str,
-    /// The heading.
     pub title: &'static str,
     /// A number beside it in the header.
     pub note: String,
 }
 
 impl Section {
-    /// A section with a number.
     pub fn new(id: &'static str, title: &'static str, note: impl Into<String>) -> Self {
         Self { id, title, note: note.into() }
     }
@@ -106,7 +96,6 @@ impl Section {
 pub struct Json(#[serde(serialize_with = "unescaped")] String);
 
 impl Json {
-    /// Serializes a value.
     pub fn serialize(value: &impl Serialize) -> Self {
         let json = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         // In JSON these characters occur in strings only.

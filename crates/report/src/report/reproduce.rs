@@ -9,7 +9,6 @@ use cosim_harness::harness::BlockInfo;
 pub struct Reproduce<'a> {
     /// The program: `cosim`, or the command that started this program.
     pub program: &'a str,
-    /// The run.
     pub run: &'a Header,
 }
 
@@ -56,7 +55,6 @@ impl Reproduce<'_> {
         command_line(&words)
     }
 
-    /// The command line for a case.
     pub fn command(&self, case: &str) -> String {
         let Header { seed, build, packets, given, scenario_files, .. } = self.run;
         let mut words = vec![self.program.to_owned(), "run".to_owned()];

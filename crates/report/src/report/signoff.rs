@@ -31,7 +31,6 @@ const LINES_OF_A_COMMENT: usize = 8;
 /// What is known of the rules of a block.
 #[derive(Debug, Serialize)]
 pub struct SignOff {
-    /// The block.
     pub block: String,
     /// Whether the run, which every other result is about, passed.
     pub passed: bool,
@@ -45,14 +44,10 @@ pub struct SignOff {
     pub rules: Vec<RuleEvidence>,
 }
 
-/// What shows a rule.
 #[derive(Debug, Serialize)]
 pub struct RuleEvidence {
-    /// The rule.
     pub rule: String,
-    /// Its meaning.
     pub meaning: String,
-    /// A cell for each column.
     pub cells: Vec<EvidenceCell>,
 }
 
@@ -86,7 +81,6 @@ impl EvidenceCell {
 pub struct Sources<'a> {
     /// Run directories and results of `mutate` and `prove`.
     pub folders: &'a [PathBuf],
-    /// Folders of vectors.
     pub vectors: &'a [PathBuf],
     /// Folders of planted bugs, as patches.
     pub bugs: &'a [PathBuf],
@@ -224,7 +218,6 @@ impl SignOff {
         (cases.count(), self.rules.iter().map(RuleEvidence::empty).sum())
     }
 
-    /// The matrix as CSV.
     pub fn csv(&self) -> String {
         let cell = |text: &str| {
             // A spreadsheet computes what begins like a formula.

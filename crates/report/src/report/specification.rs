@@ -9,7 +9,6 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A specification.
 #[derive(Debug, Serialize)]
 pub struct Specification {
     path: &'static str,

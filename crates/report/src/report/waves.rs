@@ -6,9 +6,7 @@ use cosim_block::explanation::{Explanation, Signal, SignalKind};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Width of a cycle.
 const CYCLE: f64 = 76.0;
-/// Height of a row.
 const ROW: f64 = 30.0;
 /// Distance from the top of a row to a high signal, and to a low one.
 const LEVELS: [f64; 2] = [6.0, 22.0];
@@ -147,7 +145,6 @@ fn described(signal: &Rows, first_cycle: u64) -> String {
     format!("{} is wrong in {}", signal.name, spans.collect::<Vec<_>>().join(", "))
 }
 
-/// A signal with one row.
 fn single(name: &str, width: u32, side: &'static str, values: &[String]) -> Rows {
     let rows = vec![row(0.0, side, values, values, width == 1)];
     Rows { name: name.to_owned(), width, height: ROW, is_channel: false, rows }

@@ -15,14 +15,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Number of rules that are shown.
 const RULES_SHOWN: usize = 5;
 /// Number of folders that are searched for other results.
 const MOST_FOLDERS: usize = 200;
 /// Largest record that is read for one line, in bytes.
 const MOST_RECORD: u64 = 16 << 20;
 
-/// What a PASS is worth.
 #[derive(Serialize)]
 pub struct Worth {
     /// The rules that were hit least, in the profile with the fewest hits.
@@ -61,7 +59,6 @@ struct Bins {
     unreachable: usize,
 }
 
-/// What a run in `folder` is worth.
 pub fn judge_run(
     folder: &Path,
     results: &Results,

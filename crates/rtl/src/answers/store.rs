@@ -49,9 +49,7 @@ impl Key {
 /// Number and total size of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Total {
-    /// Number of entries.
     pub entries: u64,
-    /// Total size in bytes.
     pub bytes: u64,
 }
 
@@ -62,7 +60,6 @@ impl Total {
     }
 }
 
-/// A file in the store.
 struct Entry {
     path: PathBuf,
     bytes: u64,
@@ -85,7 +82,6 @@ impl Store {
         Self { folder: folder.into(), limit, budget: AtomicU64::new(0) }
     }
 
-    /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -7,7 +7,6 @@ use cosim_block::built::Built;
 use std::path::PathBuf;
 use verilated_build::{Design, LibraryCache, SourceFile};
 
-/// Verilator.
 pub struct Verilator;
 
 impl Backend for Verilator {
@@ -28,7 +27,6 @@ impl Backend for Verilator {
     }
 }
 
-/// Whether the model is linked into the program.
 fn is_linked(model: &ModelRequest<'_>) -> bool {
     model.rtl.is_usual() && model.info.rtl.linked(model.parameters).is_some()
 }

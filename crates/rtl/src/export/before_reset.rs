@@ -11,12 +11,10 @@ pub struct BeforeResetText {
     pub words: String,
     /// The value of each bit, if all bits are equal.
     pub fill: &'static str,
-    /// The variables of all loops.
     pub loops: Vec<String>,
     pub registers: Vec<RegisterText>,
 }
 
-/// A register.
 #[derive(Debug, Serialize)]
 pub struct RegisterText {
     path: String,

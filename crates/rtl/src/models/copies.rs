@@ -12,7 +12,6 @@ use verilated_runtime::Verilator;
 /// Copies of the files of an RTL, by their names relative to the target folder.
 #[derive(Debug)]
 pub struct Copies {
-    /// Their contents.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
     /// The folder in which simulators search for files, relative to the target folder. It is the
     /// target folder itself, unless an `include` leaves the folder of its file.
@@ -20,7 +19,6 @@ pub struct Copies {
     /// The sources for the command line, in order, relative to `folder`. Simulators find the other
     /// files by name.
     pub sources: Vec<PathBuf>,
-    /// The paths as typed, by the names of the copies.
     typed: BTreeMap<PathBuf, String>,
 }
 

@@ -15,7 +15,6 @@ use verilated_build::Opened;
 /// repository in that revision, and says that no data file comes from elsewhere.
 pub const REVISION: &str = ".cosim-revision";
 
-/// A data file.
 #[derive(Debug, Clone)]
 pub struct DataFile {
     /// The path as typed, or relative to what was typed.
@@ -23,19 +22,16 @@ pub struct DataFile {
     pub text: Arc<[u8]>,
 }
 
-/// A folder that is searched for data files.
 #[derive(Debug, Clone)]
 pub struct SearchFolder {
     /// The real path.
     pub folder: PathBuf,
-    /// The path as typed.
     pub typed: PathBuf,
     /// The user gave it with `-I`, so that it comes before the others.
     pub is_explicit: bool,
 }
 
 impl SearchFolder {
-    /// The working directory, which simulators search.
     pub fn working_directory() -> Self {
         let folder = env::current_dir().unwrap_or_default();
         Self { folder, typed: PathBuf::new(), is_explicit: false }

@@ -4,7 +4,6 @@ use super::Examined;
 use super::header::{code, is_name};
 use verilated_lexer::{Kind, Token, is_keyword};
 
-/// A delay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delay {
     /// Its file, as typed, and its line.

@@ -72,7 +72,6 @@ pub struct AssertionFile {
     pub module: String,
     /// Its path, as typed; its name alone if it is the program's own.
     pub path: PathBuf,
-    /// Its text.
     pub text: String,
     /// Whether it belongs to the RTL: the built-in file does not belong to user RTL.
     pub is_of_rtl: bool,
@@ -109,9 +108,7 @@ struct TopRequest<'a> {
     data: &'a [(&'a str, &'a [u8])],
     /// Built-in macros.
     defines: &'a [&'a str],
-    /// Options of Verilator.
     options: &'a [VerilatorOption],
-    /// The wrapper, if the top is one.
     wrapper: Option<harness::Wrapper>,
     /// The module that asks for the top: its declarations, and the instance.
     ask: &'a str,
@@ -350,7 +347,6 @@ fn design_wrapper(wrapper: harness::Wrapper) -> Wrapper {
     Wrapper { file: wrapper.file.into(), module: wrapper.module.to_owned() }
 }
 
-/// The options of Verilator of a block.
 fn options(info: &BlockInfo) -> Result<Vec<VerilatorOption>, Error> {
     Ok(info.rtl.options.iter().map(|option| option.parse()).collect::<Result<_, BuildError>>()?)
 }

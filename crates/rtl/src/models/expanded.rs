@@ -14,7 +14,6 @@ use verilated_build::Design;
 use verilated_files::foreign::lay_out;
 use verilated_lexer::{Kind, Token, line_directive, tokens};
 
-/// Folder of the files.
 const FILES: &str = "files";
 /// Replaces blanks in file names, which Yosys cannot quote.
 const NO_BREAK: &str = "\u{a0}";
@@ -24,7 +23,6 @@ const CHOICES: [&str; 4] = ["case", "casex", "casez", "if"];
 /// Something that Yosys refuses, with a name that says why.
 const MISPLACED: &str = " `cosim_misplaced_directive ";
 
-/// The preprocessed texts of an RTL.
 #[derive(Debug, Clone, Default)]
 pub struct PreprocessedRtl {
     /// Texts of library modules, which count only where no source declares the module.

@@ -17,9 +17,7 @@ pub struct FileListContents {
     pub sources: Vec<PathBuf>,
     /// Folders to search (`-I`, `-y`).
     pub include: Vec<PathBuf>,
-    /// Library files (`-v`).
     pub libraries: Vec<PathBuf>,
-    /// Macros (`-D`).
     pub defines: Vec<String>,
     /// Extensions of files that are searched for modules.
     pub extensions: Vec<String>,

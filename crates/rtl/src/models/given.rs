@@ -31,16 +31,12 @@ pub struct Folder {
     pub is_explicit: bool,
 }
 
-/// The user RTL on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserRtl {
-    /// Source files.
     pub sources: Vec<PathBuf>,
     /// Folders to search, in this order.
     pub folders: Vec<Folder>,
-    /// Library files.
     pub libraries: Vec<PathBuf>,
-    /// Macros.
     pub defines: Vec<String>,
     /// Extensions of files that are searched for modules.
     pub extensions: Vec<String>,
@@ -50,11 +46,9 @@ pub struct UserRtl {
     pub files: Vec<PathBuf>,
     /// The real path of the folder, if it is one with RTL of a revision.
     pub revision: Option<PathBuf>,
-    /// What the user named.
     pub named: Named,
     /// The canonical paths of the sources.
     known: BTreeSet<PathBuf>,
-    /// The paths of the folders.
     searched: BTreeSet<PathBuf>,
 }
 

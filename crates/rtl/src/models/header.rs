@@ -18,35 +18,28 @@ use verilated_lexer::{Kind, Token, closing, is_keyword, outside_directives};
 /// What a module declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Header {
-    /// The imports of the header.
     pub imports: String,
     /// Parameters, in their order.
     pub parameters: Vec<HeaderParameter>,
-    /// Ports that may be interfaces.
     pub interfaces: Vec<InterfacePort>,
 }
 
-/// A parameter of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderParameter {
     /// The declaration up to the value, without `parameter`: `int unsigned N`, or `type T`.
     pub declaration: String,
-    /// The name.
     pub name: String,
     /// The default.
     pub value: Option<String>,
 }
 
-/// A port that may be an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InterfacePort {
     /// The interface, or a type of that name.
     pub interface: String,
-    /// The port.
     pub port: String,
     /// The range of an array, as written.
     pub range: String,
-    /// Whether it names a modport, so that it is an interface.
     pub has_modport: bool,
     /// Whether the interface has no name.
     pub is_generic: bool,
@@ -91,7 +84,6 @@ impl Header {
         Ok(Self::default())
     }
 
-    /// Whether a parameter is a string.
     pub fn is_string(&self, name: &str) -> bool {
         self.parameters.iter().filter(|own| own.name == name).any(|own| {
             own.declaration.split_whitespace().any(|word| word == "string")

@@ -51,7 +51,6 @@ impl OnDisk {
         now
     }
 
-    /// The folders to watch.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.folders.iter().map(PathBuf::as_path).filter(|folder| folder.is_dir())
     }

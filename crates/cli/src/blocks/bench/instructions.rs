@@ -13,7 +13,6 @@ use std::path::absolute;
 /// Additional rounds of a part. The count of all parts with one round each is subtracted, which
 /// cancels the cost of the rest of the process.
 const ROUNDS: u32 = 2;
-/// How to install valgrind.
 const INSTALL: &str = "install it with `apt-get install valgrind`";
 
 /// Instructions per cycle of a block.
@@ -21,7 +20,6 @@ const INSTALL: &str = "install it with `apt-get install valgrind`";
 pub struct Instructions {
     block: &'static str,
     profile: String,
-    /// Instructions of one cycle, by part.
     per_cycle: BTreeMap<&'static str, f64>,
 }
 

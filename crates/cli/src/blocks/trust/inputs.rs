@@ -80,7 +80,6 @@ impl Inputs {
         std::iter::once(line(&own)).chain(lines).collect::<Vec<String>>().join("\n")
     }
 
-    /// Adds a package.
     fn package(&mut self, folder: &Path) -> Result<(), Error> {
         if !self.known.insert(folder.to_owned()) {
             return Ok(());

@@ -11,7 +11,6 @@ use verilated_files::{Error as FilesError, Hash, trust};
 
 /// Names the folder for what cosim remembers of a user.
 const VARIABLE: &str = "COSIM_STATE";
-/// The folder of the files.
 const FOLDER: &str = "trusted";
 
 /// A folder by its path, device and inode: another folder at the same path is another place.
@@ -70,7 +69,6 @@ impl Place {
         }
     }
 
-    /// The file that remembers it.
     fn file(&self) -> Result<PathBuf, Error> {
         let mut hash = Hash::default();
         hash.add(self.path.as_os_str().as_encoded_bytes());

@@ -23,12 +23,10 @@ pub enum Viewer {
     Gtkwave,
 }
 
-/// Waves of a failure.
 pub struct WaveView<'a> {
     pub block: &'static BlockInfo,
     /// The waves, as an absolute path.
     pub waves: &'a Path,
-    /// The failure.
     pub verdict: &'a Verdict,
 }
 
@@ -168,7 +166,6 @@ impl Viewer {
         }
     }
 
-    /// How to install it.
     pub fn install(self) -> &'static str {
         match self {
             Self::Surfer => "`surfer` is not installed; https://surfer-project.org has packages",

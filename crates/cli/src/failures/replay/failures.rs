@@ -37,7 +37,6 @@ const UNNUMBERED: usize = usize::MAX;
 /// Number of cases in memory at a time.
 const AT_ONCE: usize = 64;
 
-/// The change of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Fixed,
@@ -65,7 +64,6 @@ impl Outcome {
     }
 }
 
-/// A run, and what is replayed.
 struct FailedRun {
     folder: PathBuf,
     header: Header,
@@ -203,7 +201,6 @@ struct Job {
 }
 
 enum Source {
-    /// The vector of a failure, and its record.
     Vector(VectorFile, Verdict),
     Case(Case),
 }

@@ -24,7 +24,6 @@ pub struct Top<'a> {
     pub module: &'a str,
     pub clock: &'a [String],
     pub reset: Option<&'a Reset>,
-    /// The RTL that has the module.
     pub rtl: &'a Rtl,
 }
 
@@ -95,7 +94,6 @@ pub fn clear(cache: &Path) -> Result<(), Error> {
     }
 }
 
-/// The name of the crate and of its block.
 fn crate_name(module: &str) -> Result<CrateName, Error> {
     let words: Vec<String> = module
         .split(|letter: char| !letter.is_ascii_alphanumeric())

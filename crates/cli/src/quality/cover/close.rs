@@ -62,7 +62,6 @@ pub struct Arguments {
     options: ProverOptions,
 }
 
-/// What all profiles share.
 struct Shared {
     rtl: Rtl,
     program: WorkerProgram,
@@ -116,7 +115,6 @@ impl Shared {
     }
 }
 
-/// The profile with this name.
 fn profile_of(block: &BlockHandle, name: &str) -> Result<Profile, Error> {
     let found = Profile::parse(name, block.info().profiles).map_err(|error| {
         Error::Usage(codes::UNKNOWN_PROFILE, format!("profile {name}: {error}"))

@@ -17,7 +17,6 @@ pub struct EarlierRunOptions {
 }
 
 impl EarlierRunOptions {
-    /// The given option.
     pub fn option(&self) -> Option<&'static str> {
         let history = self.history.is_some().then_some("--history");
         history.or(self.baseline.is_some().then_some("--baseline"))

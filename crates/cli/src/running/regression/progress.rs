@@ -17,7 +17,6 @@ pub struct Renderer {
     shrinking: Option<Activity>,
     /// The number of cases before each failure that was shrunk.
     shrunk: Vec<u64>,
-    /// Cases that have ended, and all cases.
     cases: (u64, Option<u64>),
     /// When the counts were last shown, and the failures among them.
     noted: Option<(Instant, u64)>,

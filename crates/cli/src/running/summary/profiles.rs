@@ -7,7 +7,6 @@ use cosim_harness::value::short;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Rules per line of a table.
 const RULES_PER_LINE: usize = 8;
 
 /// Number of uncovered bins to list over all profiles, with at least one per profile.
@@ -34,7 +33,6 @@ impl Summary<'_> {
         }
     }
 
-    /// All details of a profile.
     pub(super) fn profile_tables(&self, profile: &ProfileTally, text: &mut String) {
         let parameters = profile.parameters.iter().map(|(name, value)| format!(", {name}={value}"));
         let parameters = parameters.collect::<String>();

@@ -89,7 +89,6 @@ impl Sources {
         Ok(())
     }
 
-    /// The file names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.texts.keys().map(String::as_str)
     }

@@ -66,7 +66,6 @@ fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> ScenarioCo
     }
 }
 
-/// A database that consists of these parts.
 pub fn database(code: Code, parts: impl IntoIterator<Item = ScenarioCoverage>) -> Database {
     Database {
         block: "b".to_owned(),

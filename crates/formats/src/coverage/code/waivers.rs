@@ -10,7 +10,6 @@ use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
 
-/// The waivers of a block.
 #[derive(Debug, Clone, Default)]
 pub struct Waivers {
     path: &'static str,
@@ -31,7 +30,6 @@ struct Text {
 struct Waiver {
     /// The file, as named in `coverage.info`.
     file: String,
-    /// The text of the line.
     line: String,
     /// Which of the lines with this text, from 1; needed if there are several.
     #[serde(default)]

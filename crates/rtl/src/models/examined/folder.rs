@@ -55,7 +55,6 @@ struct ExaminedFolder {
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
-    /// [`TopRequest::top`].
     top: String,
     verilator: Verilator,
     /// Results of the preprocessor, by everything that they depend on.

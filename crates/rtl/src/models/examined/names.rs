@@ -16,21 +16,18 @@ use verilated_files::Error as FilesError;
 /// by the words of the `include`.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// The folders, by link name.
     pub links: BTreeMap<String, Link>,
 }
 
 /// A folder of the user.
 #[derive(Debug, Clone)]
 pub struct Link {
-    /// The path as typed.
     pub typed: PathBuf,
     /// The path without links.
     pub real: PathBuf,
 }
 
 impl Names {
-    /// Creates a link to a folder in `at` and returns its name.
     pub fn link(&mut self, folder: &Path, at: &Path) -> Result<PathBuf, Error> {
         // The name is visible only in messages of a running model, as the place in the RTL.
         let name = match self.links.len() {
