@@ -95,7 +95,7 @@ impl Miter {
         freed: Option<&FreedRegisters>,
         reads: &OwnReads<'_>,
     ) -> Self {
-        Self::build(aig, interface, mutation, shared, freed, (reads, STARTED))
+        Self::build(aig, interface, mutation, shared, freed, reads, STARTED)
     }
 
     /// The unclocked read ports whose addresses may differ between the sides in the reset cycle.
@@ -109,7 +109,7 @@ impl Miter {
         // Data may be the address of another read.
         loop {
             let reads = OwnReads::InReset(moved.clone());
-            let miter = Self::build(aig, interface, mutation, shared, None, (&reads, FALSE));
+            let miter = Self::build(aig, interface, mutation, shared, None, &reads, FALSE);
             let before = moved.len();
             moved.extend(aig.outputs.iter().filter_map(|(literal, name)| {
                 let port = split(name).0.strip_prefix(interface.read_at[0])?;
@@ -129,7 +129,8 @@ impl Miter {
         mutation: u32,
         shared: &HashSet<usize>,
         freed: Option<&FreedRegisters>,
-        (reads, started): (&OwnReads<'_>, Literal),
+        reads: &OwnReads<'_>,
+        started: Literal,
     ) -> Self {
         let mut miter = Self::empty(aig);
         for (node, name) in &aig.inputs {

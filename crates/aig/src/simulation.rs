@@ -65,7 +65,8 @@ impl Aig {
     pub fn violations(
         &self,
         prefixes: &[&str],
-        (ports, size): (&[Port], usize),
+        ports: &[Port],
+        size: usize,
         cases: &[RecordedInputs],
     ) -> BTreeMap<String, Violation> {
         let is_selected = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
@@ -73,7 +74,7 @@ impl Aig {
             self.outputs.iter().filter(|(_, name)| is_selected(name)).collect();
         let mut found = BTreeMap::new();
         for chunk in cases.chunks(LANES) {
-            self.simulate((ports, size), chunk, false, |cycle, values, lanes| {
+            self.simulate(ports, size, chunk, false, |cycle, values, lanes| {
                 for (literal, name) in &selected {
                     let is_one = value_of(values, *literal).is_one & lanes;
                     if is_one != 0 && !found.contains_key(name) {
@@ -88,16 +89,12 @@ impl Aig {
 
     /// Which values each output may have had in each case, and which it had from the first edge on.
     /// That includes the evaluation after an edge, before the inputs change.
-    pub fn seen(
-        &self,
-        (ports, size): (&[Port], usize),
-        cases: &[RecordedInputs],
-    ) -> Vec<Vec<Seen>> {
+    pub fn seen(&self, ports: &[Port], size: usize, cases: &[RecordedInputs]) -> Vec<Vec<Seen>> {
         let mut all = vec![vec![Seen::default(); self.outputs.len()]; cases.len()];
         for (chunk, of_chunk) in cases.chunks(LANES).zip(all.chunks_mut(LANES)) {
             // For each output, the cases in which it was not 1, not 0, 0 and 1.
             let mut masks = vec![[0; 4]; self.outputs.len()];
-            self.simulate((ports, size), chunk, true, |cycle, values, lanes| {
+            self.simulate(ports, size, chunk, true, |cycle, values, lanes| {
                 // The simulator also counts what its registers hold before the first edge.
                 let shown = if cycle == 0 { 0 } else { !0 };
                 for ((literal, _), masks) in self.outputs.iter().zip(&mut masks) {
@@ -120,7 +117,8 @@ impl Aig {
     /// With `after_edges` also for the values after each edge, as of the next cycle.
     fn simulate(
         &self,
-        (ports, size): (&[Port], usize),
+        ports: &[Port],
+        size: usize,
         cases: &[RecordedInputs],
         after_edges: bool,
         mut see: impl FnMut(usize, &[Known], u64),

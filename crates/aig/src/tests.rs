@@ -161,7 +161,7 @@ fn outputs_are_evaluated_on_recorded_cycles() {
         cycles: values.iter().flat_map(|value| [0xff, *value]).collect(),
         ..RecordedInputs::default()
     };
-    let found = |cases: &[RecordedInputs]| aig.violations(&["bad_"], (&[port], 2), cases);
+    let found = |cases: &[RecordedInputs]| aig.violations(&["bad_"], &[port], 2, cases);
     let expected = Violation { case: "second".to_owned(), cycle: 2 };
     let expected = BTreeMap::from([("bad_0".to_owned(), expected)]);
     assert_eq!(found(&[case("first", &[3, 2]), case("second", &[2, 1, 3])]), expected);

@@ -6,7 +6,7 @@
 //! halved. Inputs count only after a simulation in which they hit the point.
 
 use crate::agreement::observe;
-use crate::queue::each;
+use crate::queue::run_queries;
 use crate::subject::{origin, seconds_since, vector_of};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
@@ -398,7 +398,8 @@ impl<'a> Job<'a> {
         runner::run(
             program,
             &opening,
-            (plan.iter(), Start::default()),
+            plan.iter(),
+            Start::default(),
             &limits,
             interrupted,
             &mut finder,
@@ -479,12 +480,12 @@ impl<'a> Job<'a> {
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         let constants = closure.constants(&provable);
         if !constants.is_empty() {
-            self.prove(&closure, &constants, (Traffic::Any, &[Purpose::Proof]), FIRST_CYCLES)?;
+            self.prove(&closure, &constants, Traffic::Any, &[Purpose::Proof], FIRST_CYCLES)?;
         }
         left.retain(|point| self.missing.contains(point));
         let held = closure.find_held_registers(&left);
         if !held.is_empty() {
-            self.prove(&closure, &held, (Traffic::Any, &[Purpose::Held]), INDUCTION)?;
+            self.prove(&closure, &held, Traffic::Any, &[Purpose::Held], INDUCTION)?;
         }
         left.retain(|point| self.missing.contains(point));
         let provable: Vec<usize> =
@@ -551,7 +552,7 @@ impl<'a> Job<'a> {
             .zip(reached)
             .filter(|(recorded, _)| is_short(recorded.cycles.len()))
             .unzip();
-        let wrong = closure.learn((info.inputs, size), &recorded, &reached);
+        let wrong = closure.learn(info.inputs, size, &recorded, &reached);
         for point in self.missing.clone() {
             let kind = self.points[point].kind;
             let disputed = wrong.iter().find(|(other, _)| self.points[*other].kind == kind);
@@ -574,10 +575,11 @@ impl<'a> Job<'a> {
         &mut self,
         closure: &Closure,
         points: &[usize],
-        (traffic, purposes): (Traffic, &[Purpose]),
+        traffic: Traffic,
+        purposes: &[Purpose],
         attempt: Attempt,
     ) -> Result<bool, Error> {
-        let answer = never(closure, points, (traffic, purposes), attempt)?;
+        let answer = never(closure, points, traffic, purposes, attempt)?;
         Ok(self.record(points, traffic, answer))
     }
 
@@ -612,7 +614,7 @@ impl<'a> Job<'a> {
         while let (false, Some((purpose, attempt))) =
             (points.is_empty() || *failed > FAILED_SETS, left.next())
         {
-            let (answer, seconds) = never(closure, &points, (Traffic::Any, &[*purpose]), *attempt)?;
+            let (answer, seconds) = never(closure, &points, Traffic::Any, &[*purpose], *attempt)?;
             match answer {
                 Answer::Never { .. } => {
                     *failed = 0;
@@ -620,8 +622,8 @@ impl<'a> Job<'a> {
                     return Ok(());
                 }
                 Answer::Reached { trace, .. } => {
-                    let how = (Contents::Shared, *purpose);
-                    let reached = closure.reached_by(&points, how, &trace)?;
+                    let shared = Contents::Shared;
+                    let reached = closure.reached_by(&points, shared, *purpose, &trace)?;
                     if !reached.is_empty() {
                         points.retain(|point| !reached.contains(point));
                         left = attempts.iter();
@@ -649,8 +651,7 @@ impl<'a> Job<'a> {
         mut points: Vec<usize>,
         traffic: Traffic,
     ) -> Result<Vec<usize>, Error> {
-        let how = (traffic, HELPED);
-        if points.is_empty() || self.prove(closure, &points, how, INDUCTION)? {
+        if points.is_empty() || self.prove(closure, &points, traffic, HELPED, INDUCTION)? {
             return Ok(Vec::new());
         }
         let mut groups: BTreeMap<(&str, u32), Vec<usize>> = BTreeMap::new();
@@ -661,10 +662,11 @@ impl<'a> Job<'a> {
         let groups: Vec<Vec<usize>> = groups.into_values().collect();
         self.show_step("induction");
         let CloseRun { threads, activity, .. } = *self.run;
-        each(
+        run_queries(
             &groups,
-            (threads, activity),
-            |group| never(closure, group, how, INDUCTION),
+            threads,
+            activity,
+            |group| never(closure, group, traffic, HELPED, INDUCTION),
             |group, answer| {
                 self.record(group, traffic, answer);
                 Ok(())
@@ -707,7 +709,7 @@ impl<'a> Job<'a> {
                     _ => &[],
                 };
                 for attempt in proofs {
-                    if self.prove(closure, &points, (traffic, HELPED), *attempt)? {
+                    if self.prove(closure, &points, traffic, HELPED, *attempt)? {
                         return Ok(());
                     }
                 }
@@ -758,11 +760,11 @@ impl<'a> Job<'a> {
         traffic: Traffic,
         attempt: Attempt,
     ) -> Result<Step, Error> {
-        let how = (Contents::Shared, Purpose::Search);
-        match closure.query_points(points, how.0, traffic, how.1, attempt)? {
+        let (contents, purpose) = (Contents::Shared, Purpose::Search);
+        match closure.query_points(points, contents, traffic, purpose, attempt)? {
             Answer::Reached { trace, .. } => {
-                let reached = closure.reached_by(points, how, &trace)?;
-                if closure.is_legal(how, &trace)? {
+                let reached = closure.reached_by(points, contents, purpose, &trace)?;
+                if closure.is_legal(contents, purpose, &trace)? {
                     self.simulate(&trace)?;
                 }
                 Ok(if reached.is_empty() { Step::Undecided } else { Step::Reached(reached) })
@@ -795,13 +797,12 @@ impl<'a> Job<'a> {
         let mut because = "the netlist reaches it, but the simulation does not".to_owned();
         for purpose in [Purpose::Search, Purpose::Change] {
             let contents = closure.exact();
-            let how = (contents, purpose);
             let attempt = match contents {
                 Contents::Shared => QUICK_DIFFERENCE,
                 Contents::Exact => DIFFERENCE_WITH_MEMORIES,
             };
             match closure.query_points(&[point], contents, traffic, purpose, attempt)? {
-                Answer::Reached { trace, .. } if closure.is_legal(how, &trace)? => {
+                Answer::Reached { trace, .. } if closure.is_legal(contents, purpose, &trace)? => {
                     self.simulate(&trace)?;
                     if !self.missing.contains(&point) {
                         return Ok(());
@@ -824,8 +825,8 @@ impl<'a> Job<'a> {
     fn simulate(&mut self, trace: &[Vec<String>]) -> Result<(), Error> {
         let by = "a bounded search";
         for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
-            let how = (trace, before_reset);
-            let text = |origin| vector_of(self.run.block, self.profile, how, (origin, None));
+            let text =
+                |origin| vector_of(self.run.block, self.profile, trace, before_reset, origin, None);
             let path = self.run.folder.join("vector.json");
             let vector = VectorFile::from_text(text(Origin::default())?, &path)?;
             let task = self.run.task(self.profile, &self.covered, Action::Replay(vector));
@@ -850,7 +851,8 @@ impl<'a> Job<'a> {
 fn never(
     closure: &Closure,
     points: &[usize],
-    (traffic, purposes): (Traffic, &[Purpose]),
+    traffic: Traffic,
+    purposes: &[Purpose],
     attempt: Attempt,
 ) -> Result<(Answer, f64), Error> {
     let started = Instant::now();

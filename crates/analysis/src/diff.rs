@@ -211,9 +211,10 @@ impl Job<'_> {
         }
         if let Some(sides) = sides.filter(|_| self.illegal.is_none()) {
             let contents = if sides.is_shared() { Contents::Shared } else { Contents::Exact };
-            let (what, basis) = ((contents, self.widest()), Basis::Correspondence);
+            let (traffic, basis) = (self.widest(), Basis::Correspondence);
+            let name = "correspondence";
             if let Step::Proved(proof, by) =
-                self.proof(sides, "correspondence", what, basis, CORRESPONDENCE)?
+                self.proof(sides, name, contents, traffic, basis, CORRESPONDENCE)?
             {
                 return Ok(self.shown(proof, by));
             }
@@ -324,14 +325,13 @@ impl Job<'_> {
                 if *contents == Contents::Exact && !self.is_inexact && sides.is_shared() {
                     continue;
                 }
-                let what = (*contents, traffic);
                 let rungs = match contents {
                     _ if long => LONGER,
                     Contents::Shared => UNBOUNDED,
                     Contents::Exact => UNBOUNDED_EXACT,
                 };
                 if let Step::Proved(proof, by) =
-                    self.proof(sides, &name, what, Basis::Proof, rungs)?
+                    self.proof(sides, &name, *contents, traffic, Basis::Proof, rungs)?
                 {
                     return Ok(match self.illegal.take() {
                         None => Step::Proved(proof, by),
@@ -352,7 +352,8 @@ impl Job<'_> {
         &mut self,
         sides: &Sides,
         name: &str,
-        (contents, traffic): (Contents, Traffic),
+        contents: Contents,
+        traffic: Traffic,
         basis: Basis,
         rungs: &[Rung],
     ) -> Result<Step, Error> {
@@ -436,8 +437,8 @@ impl Job<'_> {
     fn confirmed(&self, cycles: &[Vec<String>], sides: &Sides) -> Result<Option<Found>, Error> {
         for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
             let origin = self.origin("a bounded search", Origin::default())?;
-            let how = (cycles, before_reset);
-            let text = vector_of(self.run.block, self.profile, how, (origin, None))?;
+            let block = self.run.block;
+            let text = vector_of(block, self.profile, cycles, before_reset, origin, None)?;
             let vector = VectorFile::from_text(text, &self.file().path(self.run.folder))?;
             let compared = self.compare(Vec::new(), vec![vector.clone()], false)?;
             if let Some(Disagreement { difference, .. }) = compared.disagreement {

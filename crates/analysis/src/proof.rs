@@ -1,7 +1,7 @@
 //! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
 use crate::agreement::observe;
-use crate::queue::each;
+use crate::queue::run_queries;
 use crate::subject::{origin, seconds_since, subject, subject_rtl, vector_of};
 use cosim_aig::Violation;
 use cosim_base::error::{Error, codes};
@@ -79,8 +79,8 @@ impl ProofRun<'_> {
                 Ok(cases) => network.doubt(info, cases),
                 Err(because) => Some(because.clone()),
             };
-            let ports = (info.inputs, info.power_up.len());
-            let violations = network.network().violations(&FAILS, ports, cases);
+            let size = info.power_up.len();
+            let violations = network.network().violations(&FAILS, info.inputs, size, cases);
             if let Some(because) = doubt {
                 *prover = Err(because);
             }
@@ -136,8 +136,8 @@ impl ProofRun<'_> {
                             other => other,
                         };
                     let mut rows = BTreeMap::new();
-                    let threads = (rayon::current_num_threads(), activity);
-                    each(&places, threads, ask, |place, row| {
+                    let threads = rayon::current_num_threads();
+                    run_queries(&places, threads, activity, ask, |place, row| {
                         rows.insert(*place, row);
                         Ok(())
                     })?;
@@ -199,8 +199,7 @@ impl ProofRun<'_> {
         let path = vector.path(self.folder);
         let origin = self.origin(property, self.rtl)?;
         let text = |cycles: &[Vec<String>], before_reset, recorded: Option<Verdict>| {
-            let how = (cycles, before_reset);
-            vector_of(self.block, profile, how, (origin.clone(), recorded))
+            vector_of(self.block, profile, cycles, before_reset, origin.clone(), recorded)
         };
         let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
             let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
@@ -245,8 +244,8 @@ impl ProofRun<'_> {
         let rtl = Rtl { simulator: Simulator::Icarus, ..self.rtl.clone() };
         let origin = self.origin(property, &rtl)?;
         let text = |recorded: Option<Verdict>| {
-            let how = (cycles, BeforeReset::Random(1));
-            vector_of(self.block, profile, how, (origin.clone(), recorded))
+            let before_reset = BeforeReset::Random(1);
+            vector_of(self.block, profile, cycles, before_reset, origin.clone(), recorded)
         };
         let (first, path) = (text(None)?, vector.path(self.folder));
         let file = VectorFile::from_text(first.clone(), &path)?;

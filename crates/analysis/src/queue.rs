@@ -1,4 +1,4 @@
-//! Questions that are asked on several threads.
+//! Queries that run on several threads.
 
 use cosim_base::error::{Error, codes};
 use std::sync::Mutex;
@@ -11,15 +11,16 @@ use verilated_build::activity::Activity;
 ///
 /// # Errors
 /// The first one of `ask` or `note`, or there are no threads.
-pub(crate) fn each<Q: Sync, A: Send>(
+pub(crate) fn run_queries<Q: Sync, A: Send>(
     questions: &[Q],
-    (threads, activity): (usize, &Activity),
+    threads: usize,
+    activity: &Activity,
     ask: impl Fn(&Q) -> Result<A, Error> + Sync,
     note: impl FnMut(&Q, A) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let note = Mutex::new(note);
-    let one = |question: &Q| -> Result<(), Error> {
+    let run_one = |question: &Q| -> Result<(), Error> {
         let answer = ask(question)?;
         activity.advance();
         let mut note = note.lock().map_err(|_| lost())?;
@@ -30,7 +31,7 @@ pub(crate) fn each<Q: Sync, A: Send>(
             && let Some(question) = questions.get(next.fetch_add(1, Ordering::Relaxed))
         {
             // An error stops the other threads.
-            one(question).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
+            run_one(question).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
         }
         Ok(())
     };
@@ -65,7 +66,7 @@ mod tests {
         let ids: Vec<u32> = (1..=100).collect();
         let mut noted = Vec::new();
         let ask = |id: &u32| if *id < 40 { Ok(id * 2) } else { Err(Error::Interrupted) };
-        let ended = each(&ids, (1, &Activity::start("")), ask, |id, answer| {
+        let ended = run_queries(&ids, 1, &Activity::start(""), ask, |id, answer| {
             noted.push((*id, answer));
             Ok(())
         });
@@ -78,9 +79,10 @@ mod tests {
         let ids: Vec<u32> = (1..=100).collect();
         for threads in [1, 3, 200] {
             let mut noted = Vec::new();
-            each(
+            run_queries(
                 &ids,
-                (threads, &Activity::start("")),
+                threads,
+                &Activity::start(""),
                 |id| Ok(*id),
                 |_, id| {
                     noted.push(id);

@@ -66,8 +66,10 @@ pub fn origin(block: &BlockHandle, rtl: &Rtl, about: String) -> Result<Origin, E
 pub fn vector_of(
     block: &BlockHandle,
     profile: &Profile,
-    (cycles, before_reset): (&[Vec<String>], BeforeReset),
-    (origin, recorded): (Origin, Option<Verdict>),
+    cycles: &[Vec<String>],
+    before_reset: BeforeReset,
+    origin: Origin,
+    recorded: Option<Verdict>,
 ) -> Result<String, Error> {
     block.query(&Query::RawVector(Box::new(RawVector {
         profile: profile.name.to_string(),

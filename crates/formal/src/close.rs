@@ -127,16 +127,17 @@ impl Closure {
             lines.get((line as usize).checked_sub(1)?).map(String::as_str)
         };
         let reset = info.reset.map(|pin| pin.name_and_level());
-        let instrumented = covered(&session, (points, &line_of), reader, reset)?;
+        let instrumented = covered(&session, points, &line_of, reader, reset)?;
         let netlist = session.text(raw)?;
         let observer = observer(&session, info, parameters, &netlist, [OFFER, HELP])?;
         let observer = observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
-        Self::from_session(session, (points, &instrumented), observer, info.rtl.clock, reset)
+        Self::from_session(session, points, &instrumented, observer, info.rtl.clock, reset)
     }
 
     fn from_session(
         session: YosysSession,
-        (points, instrumented): (&[Point], &Instrumented),
+        points: &[Point],
+        instrumented: &Instrumented,
         Observer { monitor, offers, commands }: Observer,
         clock: &str,
         reset: Option<(&'static str, bool)>,
@@ -213,11 +214,12 @@ impl Closure {
     /// Verilator counted although the netlist shows that they are not reached.
     pub fn learn(
         &mut self,
-        (ports, size): (&[verilated::Port], usize),
+        ports: &[verilated::Port],
+        size: usize,
         cases: &[RecordedInputs],
         reached: &[Vec<usize>],
     ) -> Vec<(usize, usize)> {
-        let seen = self.shared.seen((ports, size), cases);
+        let seen = self.shared.seen(ports, size, cases);
         let place: BTreeMap<&str, usize> = self.shared.outputs().zip(0..).collect();
         let mut wrong = Vec::new();
         for (case, (seen, reached)) in seen.iter().zip(reached).enumerate() {
@@ -340,7 +342,8 @@ impl Closure {
     pub fn reached_by(
         &self,
         points: &[usize],
-        (contents, purpose): (Contents, Purpose),
+        contents: Contents,
+        purpose: Purpose,
         trace: &[Vec<String>],
     ) -> Result<Vec<usize>, Error> {
         let aig = match self.graph(contents, purpose) {
@@ -477,7 +480,8 @@ impl Closure {
     /// Whether a trace of the engine withdraws or changes no offer.
     pub fn is_legal(
         &self,
-        (contents, purpose): (Contents, Purpose),
+        contents: Contents,
+        purpose: Purpose,
         trace: &[Vec<String>],
     ) -> Result<bool, Error> {
         let aig = match self.graph(contents, purpose) {
@@ -528,12 +532,13 @@ impl InFlat for Instance {
 /// Writes the flat RTL with a wire for each point.
 fn covered<'t>(
     session: &YosysSession,
-    (points, line_of): (&[Point], &instrument::LineOf<'t>),
+    points: &[Point],
+    line_of: &instrument::LineOf<'t>,
     reader: Reader,
     reset: Option<(&'static str, bool)>,
 ) -> Result<Instrumented, Error> {
     let [raw, covered, rtl, ..] = FILES;
-    let mut instrumented = instrument(&session.text(raw)?, (points, line_of), reader);
+    let mut instrumented = instrument(&session.text(raw)?, points, line_of, reader);
     session.write(covered, &instrumented.text)?;
     session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
     let netlist = enabled(&session.text(rtl)?);
@@ -591,7 +596,7 @@ fn synchronous(netlist: &str, reset: Option<(&str, bool)>) -> Option<String> {
         if count == 0 {
             let (latch, held) = (format!("{SEEN}_latch"), format!("{SEEN}_held"));
             text += &format!("  wire {SEEN}\n  wire {held}\n");
-            text += &cell_text(("$ff", &latch), "1", &[("D", "1'0"), ("Q", &held)]);
+            text += &cell_text("$ff", &latch, "1", &[("D", "1'0"), ("Q", &held)]);
             let [low, high] = if level { ["1'0", held.as_str()] } else { [held.as_str(), "1'0"] };
             text += &choice_text(&format!("{SEEN}_mux"), "1", [low, high, own.unwrap_or(""), SEEN]);
         }
@@ -623,7 +628,7 @@ fn synchronous(netlist: &str, reset: Option<(&str, bool)>) -> Option<String> {
     Some(text)
 }
 
-fn cell_text((kind, name): (&str, &str), width: &str, ports: &[(&str, &str)]) -> String {
+fn cell_text(kind: &str, name: &str, width: &str, ports: &[(&str, &str)]) -> String {
     let connect = |(port, signal): &(&str, &str)| format!("    connect \\{port} {signal}\n");
     let ports: String = ports.iter().map(connect).collect();
     format!("  cell {kind} {name}\n    parameter \\WIDTH {width}\n{ports}  end\n")
@@ -632,7 +637,7 @@ fn cell_text((kind, name): (&str, &str), width: &str, ports: &[(&str, &str)]) ->
 /// The text of a cell that chooses the second signal where the third is 1, and else the first.
 fn choice_text(name: &str, width: &str, [low, high, choice, chosen]: [&str; 4]) -> String {
     let ports = [("A", low), ("B", high), ("S", choice), ("Y", chosen)];
-    cell_text(("$mux", name), width, &ports)
+    cell_text("$mux", name, width, &ports)
 }
 
 #[cfg(test)]

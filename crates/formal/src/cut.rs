@@ -242,7 +242,7 @@ fn cut_as(
             if kind == LATCH && latches == Latches::Free {
                 attributes.clear();
                 cuts += 1;
-                hold(&cell, cuts, (&mut declared, &mut text))?;
+                hold(&cell, cuts, &mut declared, &mut text)?;
                 continue;
             }
             check(&cell, &clock)?;
@@ -251,7 +251,7 @@ fn cut_as(
                 cuts += 1;
                 let cut = named(&cell, cuts);
                 memories.add(&cell, &cut);
-                open(&cell, ports, (cuts, &cut), wires, (&mut declared, &mut text))?;
+                open(&cell, ports, cuts, &cut, wires, &mut declared, &mut text)?;
                 continue;
             }
             kept.extend(cell.inside.iter().flat_map(|line| [line, "\n"]));
@@ -381,7 +381,7 @@ pub fn with_words_alone(netlist: &str) -> Option<String> {
         }
         text += "  end\n";
         if let Some((port, size)) = guarded {
-            guard(&cell, count, (port, size), (&mut declared, &mut text))?;
+            guard(&cell, count, port, size, &mut declared, &mut text)?;
             count += 1;
         }
     }
@@ -408,8 +408,10 @@ fn guarded(cell: &Cell<'_>, memory: &rtlil::Memory<'_>) -> Option<Option<&'stati
 fn guard(
     cell: &Cell<'_>,
     count: usize,
-    (port, size): (&str, u64),
-    (declared, text): (&mut String, &mut String),
+    port: &str,
+    size: u64,
+    declared: &mut String,
+    text: &mut String,
 ) -> Option<()> {
     let (signal, address) = (cell.port(port)?, cell.port("\\ADDR")?);
     let bits = cell.parameter("\\ABITS")?;
@@ -437,7 +439,8 @@ fn guard(
 fn hold(
     cell: &Cell<'_>,
     count: usize,
-    (declared, text): (&mut String, &mut String),
+    declared: &mut String,
+    text: &mut String,
 ) -> Result<(), Unknown> {
     let [width, held] = [cell.parameter("\\WIDTH"), cell.port("\\Q")];
     let (Some(width), Some(held)) = (width, held) else {
@@ -453,9 +456,11 @@ fn hold(
 fn open(
     cell: &Cell<'_>,
     ports: &[(&str, &str)],
-    (count, cut): (usize, &str),
+    count: usize,
+    cut: &str,
     wires: Option<&Widths<'_>>,
-    (declared, text): (&mut String, &mut String),
+    declared: &mut String,
+    text: &mut String,
 ) -> Result<(), Unknown> {
     for (place, (port, name)) in ports.iter().enumerate() {
         let signal =

@@ -327,19 +327,20 @@ impl Sides {
         info: &'static BlockInfo,
         recorded: &[RecordedInputs],
     ) -> Vec<(&str, Violation)> {
-        self.withdrawn_at((info.inputs, info.power_up.len()), recorded)
+        self.withdrawn_at(info.inputs, info.power_up.len(), recorded)
     }
 
     /// As [`Sides::withdrawn`], with the ports of the cases and the size of their struct.
     fn withdrawn_at(
         &self,
-        ports: (&[Port], usize),
+        ports: &[Port],
+        size: usize,
         recorded: &[RecordedInputs],
     ) -> Vec<(&str, Violation)> {
         let Ok(aig) = &self.shared else { return Vec::new() };
         // Without a side, an output of both is unknown.
         let aig = aig.clone().with_low(SELECT);
-        let found: BTreeMap<String, Violation> = aig.violations(&[OFFER], ports, recorded);
+        let found: BTreeMap<String, Violation> = aig.violations(&[OFFER], ports, size, recorded);
         let mut all: Vec<(&str, Violation)> = found
             .into_iter()
             .filter_map(|(name, violation)| {

@@ -35,7 +35,7 @@ pub fn doubt(
     let is_possible = |case: &RecordedInputs| {
         let Some(cycles) = case.cycles.get(..ASSUMED * size) else { return false };
         let case = RecordedInputs { cycles: cycles.to_vec(), ..RecordedInputs::default() };
-        aig.violations(&[assumed], (info.inputs, size), &[case]).is_empty()
+        aig.violations(&[assumed], info.inputs, size, &[case]).is_empty()
     };
     let mut legal = cases.iter().filter(|case| !case.is_raw);
     (assumes && !legal.any(is_possible))

@@ -151,7 +151,8 @@ impl Monitor {
         info: &'static BlockInfo,
         parameters: &Parameters,
         assertions: Option<&Assertions>,
-        (select, bits): (&str, u32),
+        select: &str,
+        bits: u32,
         never: &str,
     ) -> Result<Option<Self>, Error> {
         let facts = program::facts(info, parameters)?;

@@ -240,7 +240,7 @@ impl Prover {
             session.write(OUTPUTS, &assertions.netlist)?;
         }
         let kind = UndefinedBits::Zero;
-        Self::from_session(session, (assertions.is_some(), kind), monitor, info.rtl.clock, reset)
+        Self::from_session(session, assertions.is_some(), kind, monitor, info.rtl.clock, reset)
     }
 
     /// Reads an RTL. The properties are that each compared output is free of unknown values: of
@@ -271,7 +271,7 @@ impl Prover {
         let monitor = Monitor { properties, assumes, ..monitor };
         let kind = UndefinedBits::Free;
         let prover =
-            Self::from_session(session, (has_assertions, kind), monitor, info.rtl.clock, reset)?;
+            Self::from_session(session, has_assertions, kind, monitor, info.rtl.clock, reset)?;
         Ok(Self { x_freedom: Some(x_freedom), ..prover })
     }
 
@@ -319,7 +319,8 @@ impl Prover {
 
     fn from_session(
         session: YosysSession,
-        (has_assertions, undefined): (bool, UndefinedBits),
+        has_assertions: bool,
+        undefined: UndefinedBits,
         monitor: Monitor,
         clock: &str,
         reset: Option<(&'static str, bool)>,

@@ -120,6 +120,6 @@ impl LoadedVector {
                 &golden
             }
         };
-        Testbench::new(&title, info, profile, &examined, language, (pins, recorded.is_some()))
+        Testbench::new(&title, info, profile, &examined, language, pins, recorded.is_some())
     }
 }

@@ -106,7 +106,7 @@ impl Named {
             Self::BuiltIn => return Ok(Rtl { paths: Vec::new(), ..like.clone() }),
             Self::Path(path) => path.clone(),
             Self::Revision { commit, object, name } => {
-                write((commit, object), name, &like.defines, below)?;
+                write(commit, object, name, &like.defines, below)?;
                 below.to_owned()
             }
         };
@@ -169,7 +169,8 @@ fn is_inside(path: &Path) -> bool {
 /// Writes a folder or a file of a commit, and the data files that these texts or macros name by
 /// their path from the root of the repository.
 fn write(
-    (commit, object): (&str, &str),
+    commit: &str,
+    object: &str,
     name: &str,
     defines: &[String],
     below: &Path,

@@ -102,7 +102,8 @@ impl Testbench {
         profile: &Profile,
         examined: &Examined,
         language: Language,
-        (pins, is_recorded): (&DrivenPins, bool),
+        pins: &DrivenPins,
+        is_recorded: bool,
     ) -> Result<Self, Error> {
         let copies = Copies::new(examined)?;
         check_names(&copies, examined)?;

@@ -241,7 +241,7 @@ impl YosysSession {
         let (libraries, sources) = names.split_at(libraries.len());
         let netlist = format!("cosim-{number}.il");
         let top = &self.examined.design.top;
-        let script = front_end::script(top, parameters, [libraries, sources], (&netlist, form));
+        let script = front_end::script(top, parameters, [libraries, sources], &netlist, form);
         self.run(front_end.command(), &script, &self.data, str::to_owned).map_err(|error| {
             match error {
                 Error::Environment(code, message) if code == codes::YOSYS_FAILED => {

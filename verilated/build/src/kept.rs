@@ -145,7 +145,7 @@ impl Kept {
         let _activity = Activity::building(format!("building {about}")).expecting(self.took(about));
         let began = Instant::now();
         let made = make(&work, &unfinished)
-            .and_then(|()| self.store_file(&path, &unfinished, (about, began)).map_err(E::from));
+            .and_then(|()| self.store_file(&path, &unfinished, about, began).map_err(E::from));
         let removed = fs::remove_dir_all(&work).map_err(Error::io(&work));
         made?;
         removed?;
@@ -261,7 +261,8 @@ impl Kept {
         &self,
         path: &Path,
         unfinished: &Path,
-        (about, began): (&str, Instant),
+        about: &str,
+        began: Instant,
     ) -> Result<(), Error> {
         let file = File::open(unfinished).map_err(Error::io(unfinished))?;
         // The umask may permit group write access.

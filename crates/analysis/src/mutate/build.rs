@@ -49,7 +49,8 @@ impl Mutants {
         info: &'static BlockInfo,
         rtl: &Rtl,
         parameters: &Parameters,
-        (mutations, seed): (u32, u64),
+        mutations: u32,
+        seed: u64,
         within: Option<&ChangedLines>,
     ) -> Result<Self, Error> {
         let known = rtl.examined(info)?;

@@ -70,8 +70,7 @@ impl<'a> EquivalenceChecker<'a> {
         }
         let assertions = Assertions::read(session, info, parameters)?;
         let monitor = |bits| {
-            let select = (SELECT, bits);
-            Monitor::of_invariants(info, parameters, assertions.as_ref(), select, NEVER)
+            Monitor::of_invariants(info, parameters, assertions.as_ref(), SELECT, bits, NEVER)
         };
         let reset = info.reset.map(|pin| pin.name_and_level());
         let checker = Self::from_session(

@@ -53,7 +53,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
             module = plain(name);
             begin = woven.len() + line.len() + 1;
         } else if let Line::Wire(wire) = statement {
-            woven += &initial.remaining_attribute((module, wire.name));
+            woven += &initial.remaining_attribute(module, wire.name);
         } else if let Line::Cell { kind: its_kind, name } = statement {
             (kind, cell) = (its_kind, plain(name));
         } else if let Line::Connect { left: port, right: signal } = statement
@@ -209,7 +209,7 @@ impl<'a> InitialValues<'a> {
     }
 
     /// The attribute of a wire without the bits that moved.
-    fn remaining_attribute(&self, (module, wire): (&str, &str)) -> String {
+    fn remaining_attribute(&self, module: &str, wire: &str) -> String {
         let Some(value) = self.values.get(&(module, wire)) else { return String::new() };
         let is_behind = |bit: u32| self.behind.contains(&(module, wire, bit));
         attribute(

@@ -131,7 +131,7 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
                 _ => None,
             };
             let pages = explanations.iter().zip(&suspects).map(|(one, suspects)| {
-                page(&path, about, (&options, waves.as_deref()), (one, suspects))
+                page(&path, about, &options, waves.as_deref(), one, suspects)
             });
             let mut text: String = pages.collect();
             if !rtl.is_built_in() {
@@ -161,8 +161,10 @@ struct Report<'a> {
 fn page(
     path: &Path,
     about: &str,
-    (options, waves): (&[String], Option<&Path>),
-    (explanation, suspects): (&Explanation, &[Suspect]),
+    options: &[String],
+    waves: Option<&Path>,
+    explanation: &Explanation,
+    suspects: &[Suspect],
 ) -> String {
     let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
         explanation;

@@ -131,7 +131,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     grade(
         jobs,
         arguments.formatting.format,
-        (arguments.min_score, arguments.quietness.quiet),
+        arguments.min_score,
+        arguments.quietness.quiet,
         &interrupted,
     )
 }
@@ -147,14 +148,15 @@ pub fn resume(now: &crate::running::resume::Arguments, folder: &Path) -> Result<
     }
     let interrupted = interruption()?;
     let jobs = resume::jobs(now, folder)?;
-    grade(jobs, now.output.format(), (None, now.output.is_quiet()), &interrupted)
+    grade(jobs, now.output.format(), None, now.output.is_quiet(), &interrupted)
 }
 
 /// Runs the analyses and prints their results.
 fn grade(
     jobs: Vec<MutationRequest>,
     format: Format,
-    (min_score, is_quiet): (Option<f64>, bool),
+    min_score: Option<f64>,
+    is_quiet: bool,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     if is_quiet {
@@ -410,7 +412,8 @@ fn choose(
             block.info(),
             &setup.rtl,
             &profile.parameters,
-            (header.mutants, header.seed),
+            header.mutants,
+            header.seed,
             header.in_diff.as_ref(),
         )?;
         Ok(ChosenMutants {

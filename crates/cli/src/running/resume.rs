@@ -59,7 +59,8 @@ impl Arguments {
     pub fn check_command(
         &self,
         folder: &Path,
-        (words, at): (&[String], &Path),
+        words: &[String],
+        at: &Path,
         is_own: bool,
     ) -> Result<(), Error> {
         let command = command_line(words);
@@ -149,7 +150,7 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     for (_, found) in &found {
         if let ResumableRun::InterruptedRun(path, left) = found {
             let RunCommand { command, folder, .. } = &left.run_command;
-            arguments.check_command(path, (command, folder), left.run_command.is_own())?;
+            arguments.check_command(path, command, folder, left.run_command.is_own())?;
         }
     }
     // The original arguments are relative to the original working directory.
@@ -194,13 +195,14 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
             None => {}
         }
     }
-    run_remaining(arguments, (&jobs, &earlier), ready, &ended, &mut renderer)
+    run_remaining(arguments, &jobs, &earlier, ready, &ended, &mut renderer)
 }
 
 /// Runs the remaining cases, in order.
 fn run_remaining(
     arguments: &Arguments,
-    (jobs, earlier): (&[Regression], &EarlierRuns),
+    jobs: &[Regression],
+    earlier: &EarlierRuns,
     ready: Vec<Option<(PreparedRegression<'_>, RunStart)>>,
     ended: &[Option<Box<Results>>],
     renderer: &mut Renderer,

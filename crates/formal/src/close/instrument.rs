@@ -91,7 +91,8 @@ pub struct Instrumented {
 
 pub fn instrument<'t>(
     netlist: &str,
-    (points, line_of): (&[Point], &LineOf<'t>),
+    points: &[Point],
+    line_of: &LineOf<'t>,
     reader: Reader,
 ) -> Instrumented {
     let codes = Codes::new(points.iter().map(|point| point.file.as_str()), line_of);

@@ -49,8 +49,7 @@ fn asserted(body: &str, points: &[(Kind, &str, &str)], fails: [&str; 2]) -> Clos
     );
     let offers = vec!["v is withdrawn".to_owned()];
     let reset = Some(("rst", true));
-    let instrumented = covered(&session, (&points, &line_of), Reader::Yosys, reset).unwrap();
-    let points = (&points[..], &instrumented);
+    let instrumented = covered(&session, &points, &line_of, Reader::Yosys, reset).unwrap();
     let monitor = Monitor {
         text: monitor,
         state: None,
@@ -59,14 +58,15 @@ fn asserted(body: &str, points: &[(Kind, &str, &str)], fails: [&str; 2]) -> Clos
         assumes: true,
     };
     let observer = Observer { monitor, offers, commands: String::new() };
-    Closure::from_session(session, points, observer, "clk", reset).unwrap()
+    Closure::from_session(session, &points, &instrumented, observer, "clk", reset).unwrap()
 }
 
 /// The answer about points, for any traffic unless another one is given, with shared memories.
 fn answer(
     closure: &Closure,
     points: &[usize],
-    (traffic, purpose): (Traffic, Purpose),
+    traffic: Traffic,
+    purpose: Purpose,
     attempt: Attempt,
 ) -> Answer {
     closure.query_points(points, Contents::Shared, traffic, purpose, attempt).unwrap()
@@ -74,21 +74,22 @@ fn answer(
 
 /// Whether none of the points is reached, by a proof with a certificate.
 fn is_proved(closure: &Closure, points: &[usize], purpose: Purpose, attempt: Attempt) -> bool {
-    let found = answer(closure, points, (Traffic::Any, purpose), attempt);
+    let found = answer(closure, points, Traffic::Any, purpose, attempt);
     found.certificate().is_some_and(|certificate| certificate.is_there())
 }
 
 /// Whether a point is reached, or proved unreachable with a certificate; `None` for neither.
 fn is_reached(closure: &Closure, point: usize, traffic: Traffic) -> Option<bool> {
-    let proof = answer(closure, &[point], (traffic, Purpose::Proof), EQUIVALENCE);
+    let proof = answer(closure, &[point], traffic, Purpose::Proof, EQUIVALENCE);
     if let Some(certificate) = proof.certificate() {
         assert!(certificate.is_there(), "{certificate}");
         return Some(false);
     }
-    match answer(closure, &[point], (traffic, Purpose::Search), QUICK_DIFFERENCE) {
+    match answer(closure, &[point], traffic, Purpose::Search, QUICK_DIFFERENCE) {
         Answer::Reached { trace, .. } => {
-            let how = (Contents::Shared, Purpose::Search);
-            assert_eq!(closure.reached_by(&[point], how, &trace).unwrap(), [point]);
+            let (contents, purpose) = (Contents::Shared, Purpose::Search);
+            let reached = closure.reached_by(&[point], contents, purpose, &trace).unwrap();
+            assert_eq!(reached, [point]);
             Some(true)
         }
         _ => None,
@@ -206,7 +207,7 @@ always @* begin z = 0; if (n == 9) z = 1; end";
         let closure = asserted(body, &[(Kind::Branch, "if", "if (n == 9)")], fails);
         let [place] = closure.instances().collect::<Vec<_>>()[..] else { panic!("not one") };
         let proves = |purpose: Purpose| {
-            let answer = answer(&closure, &[0], (Traffic::Any, purpose), INDUCTION_STEP);
+            let answer = answer(&closure, &[0], Traffic::Any, purpose, INDUCTION_STEP);
             (answer.because() != Some("there are no assertions"))
                 .then(|| answer.certificate().is_some_and(|certificate| certificate.is_there()))
         };
@@ -332,8 +333,8 @@ fn cases_contradict_a_netlist_that_does_not_reach_a_point() {
         ..RecordedInputs::default()
     };
     let cases = [case(&[0, 0, 1, 0]), case(&[0, 0, 0])];
-    assert!(closure.learn((&ports, 4), &cases, &[vec![0, 1], vec![]]).is_empty());
-    assert_eq!(closure.learn((&ports, 4), &cases, &[vec![0, 1], vec![0, 1]]), [(0, 1), (1, 1)]);
+    assert!(closure.learn(&ports, 4, &cases, &[vec![0, 1], vec![]]).is_empty());
+    assert_eq!(closure.learn(&ports, 4, &cases, &[vec![0, 1], vec![0, 1]]), [(0, 1), (1, 1)]);
     // The bit has both values, so that nothing proves that it is constant.
     assert!(closure.is_provable(0) && !closure.is_provable(1));
 }
@@ -348,7 +349,7 @@ fn what_registers_hold_before_the_first_edge_contradicts_nothing() {
     let cycles = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]].concat();
     let case = "case".to_owned();
     let cases = [RecordedInputs { case, cycles, ..RecordedInputs::default() }];
-    assert!(closure.learn((&ports, 4), &cases, &[vec![0]]).is_empty());
+    assert!(closure.learn(&ports, 4, &cases, &[vec![0]]).is_empty());
     assert!(closure.is_provable(0));
     assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(false));
 }
@@ -369,7 +370,7 @@ fn a_register_that_holds_an_unknown_value_does_not_toggle() {
     assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true), "it may be 1");
     assert!(is_proved(&closure, &held, Purpose::Held, INDUCTION));
     // A bit that changes is not proved.
-    let found = answer(&closure, &[1], (Traffic::Any, Purpose::Held), FIRST_CYCLES);
+    let found = answer(&closure, &[1], Traffic::Any, Purpose::Held, FIRST_CYCLES);
     assert!(matches!(found, Answer::Reached { .. }), "{found:?}");
 }
 
@@ -585,7 +586,7 @@ endmodule";
     ];
     let lines: Vec<&str> = text.lines().collect();
     let line_of = |_: &str, line: u32| lines.get(line as usize - 1).copied();
-    let made = instrument(&netlist, (&points, &line_of), Reader::FrontEnd);
+    let made = instrument(&netlist, &points, &line_of, Reader::FrontEnd);
     let is_known: Vec<bool> = made.without.iter().map(Option::is_none).collect();
     assert_eq!(is_known[..8], [true, false, true, false, false, true, false, false]);
     assert_eq!(is_known[8..], [true, false, false]);

@@ -300,7 +300,7 @@ fn a_withdrawn_offer_is_seen_in_recorded_cases() {
         ..RecordedInputs::default()
     };
     let seen = |rows: &[[u8; 3]]| -> Vec<usize> {
-        let found = sides.withdrawn_at((&ports, 3), &[case(rows)]);
+        let found = sides.withdrawn_at(&ports, 3, &[case(rows)]);
         found.into_iter().map(|(_, violation)| violation.cycle).collect()
     };
     let reset = [1, 0, 0];

@@ -88,8 +88,8 @@ impl Subject<'_> {
         let signals = registers.iter().copied().map(signal).collect();
         let monitor = Monitor { text, state: None, signals, properties, assumes };
         let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
-        let kind = (false, UndefinedBits::Zero);
-        Prover::from_session(session, kind, monitor, "clk", Some(("rst", true))).unwrap()
+        let kind = UndefinedBits::Zero;
+        Prover::from_session(session, false, kind, monitor, "clk", Some(("rst", true))).unwrap()
     }
 }
 
@@ -430,8 +430,8 @@ fn x_provable(body: &str, outputs: Vec<Governed>) -> Result<Prover, Undecidable>
     let x_freedom = XFreedom { outputs, payload: vec![["p", "v"]] };
     let properties = x_freedom.properties();
     let monitor = Monitor { text, state: None, signals: Vec::new(), properties, assumes: true };
-    let kind = (false, UndefinedBits::Free);
-    let prover = Prover::from_session(session, kind, monitor, "clk", Some(("rst", true)))?;
+    let kind = UndefinedBits::Free;
+    let prover = Prover::from_session(session, false, kind, monitor, "clk", Some(("rst", true)))?;
     Ok(Prover { x_freedom: Some(x_freedom), ..prover })
 }
 

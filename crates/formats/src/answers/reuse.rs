@@ -64,8 +64,10 @@ impl AnswerRecord {
     /// text of the RTL and the same parameters, and only with a certificate.
     fn apply(
         &self,
-        (rtl, profile): (&str, &str),
-        (fixes, parameters): (&str, &BTreeMap<String, u64>),
+        rtl: &str,
+        profile: &str,
+        fixes: &str,
+        parameters: &BTreeMap<String, u64>,
         code: &mut Code,
     ) -> UsedProofs {
         let mut found = UsedProofs::default();
@@ -114,7 +116,7 @@ impl AnswerRecord {
         }
         for ((rtl, profile), code) in code {
             let Some(bins) = profiles.get(profile) else { continue };
-            found.add(self.apply((rtl, profile), (&bins.fixes, &bins.parameters), code));
+            found.add(self.apply(rtl, profile, &bins.fixes, &bins.parameters, code));
         }
         found
     }

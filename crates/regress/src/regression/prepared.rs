@@ -148,7 +148,8 @@ impl PreparedRegression<'_> {
         let end = runner::run(
             program,
             opening,
-            (plan.from(place), start),
+            plan.from(place),
+            start,
             &limits,
             interrupted,
             &mut collector,

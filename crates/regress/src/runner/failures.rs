@@ -142,7 +142,7 @@ impl Failures {
                 }
                 None => {
                     let mut notes = Vec::new();
-                    let kept = self.keep_first((case, profile), outcome, origin, stem, &mut notes);
+                    let kept = self.keep_first(case, profile, outcome, origin, stem, &mut notes);
                     let judgement = self.judge(&kept, profile, &mut notes);
                     let first = Evidence { judgement, notes, ..kept.evidence };
                     let group = &mut self.groups[place];
@@ -166,7 +166,7 @@ impl Failures {
             return Ok(());
         }
         let mut notes = Vec::new();
-        let kept = self.keep_first((case, profile), outcome, origin, stem, &mut notes);
+        let kept = self.keep_first(case, profile, outcome, origin, stem, &mut notes);
         let judgement = self.judge(&kept, profile, &mut notes);
         let SavedFailure { evidence, text, lost, .. } = kept;
         let first = Evidence { judgement, ..evidence };
@@ -214,7 +214,8 @@ impl Failures {
     /// Stores the first failure of its kind, with its original and shrunk vectors.
     fn keep_first(
         &mut self,
-        (case, profile): (&Case, &Profile),
+        case: &Case,
+        profile: &Profile,
         outcome: &Outcome,
         origin: Origin,
         stem: &str,

@@ -60,12 +60,13 @@ pub trait Progress {
 pub fn run(
     launch: &impl Launch,
     opening: &SessionSetup,
-    (source, start): (impl Iterator<Item = Case>, Start),
+    source: impl Iterator<Item = Case>,
+    start: Start,
     limits: &Limits,
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
-    let mut cases = Cases::new((source, start), limits, interrupted, progress);
+    let mut cases = Cases::new(source, start, limits, interrupted, progress);
     if cases.is_over() {
         return Ok(cases.end);
     }
@@ -143,7 +144,8 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
 
 impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
     fn new(
-        (source, start): (S, Start),
+        source: S,
+        start: Start,
         limits: &'a Limits,
         interrupted: &'a AtomicBool,
         progress: &'a mut dyn Progress,
@@ -397,7 +399,8 @@ mod tests {
         let end = run(
             &scripts,
             &opening,
-            (plan(indices).iter(), Start::default()),
+            plan(indices).iter(),
+            Start::default(),
             &limits,
             &interrupted,
             &mut log,

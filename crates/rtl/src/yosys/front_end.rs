@@ -71,7 +71,8 @@ pub fn script(
     top: &str,
     parameters: &[(String, String)],
     [libraries, sources]: [&[String]; 2],
-    (netlist, form): (&str, Form),
+    netlist: &str,
+    form: Form,
 ) -> String {
     let mut script = String::from("read_slang --threads 1");
     let lowered = match form {
@@ -238,7 +239,7 @@ mod tests {
         for (form, option, has_proc) in
             [(Form::Netlist, "", true), (Form::Processes, " --no-proc", false)]
         {
-            let script = script("top", &parameters, files, ("out.il", form));
+            let script = script("top", &parameters, files, "out.il", form);
             let first = format!("read_slang --threads 1{option} --top top -G N=4 -v l.v a.v b.v\n");
             assert!(script.starts_with(&first), "{script}");
             assert!(script.ends_with("write_rtlil out.il\n"), "{script}");

@@ -5,7 +5,7 @@ use crate::agreement::observe;
 use crate::mutate::Mutants;
 use crate::mutate::equivalence::EquivalenceChecker;
 use crate::mutate::grade::Workers;
-use crate::queue::{each, lost};
+use crate::queue::{lost, run_queries};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
@@ -94,9 +94,10 @@ impl<'a> EquivalenceChecks<'a> {
     ) -> Result<EquivalenceChecker<'a>, Error> {
         let mut proved = Vec::new();
         let places: Vec<u32> = checker.property_range().collect();
-        each(
+        run_queries(
             &places,
-            (self.job.threads, &checking(places.len())),
+            self.job.threads,
+            &checking(places.len()),
             |place| checker.holds(*place),
             |place, holds| {
                 proved.extend(holds.then_some(*place));
@@ -125,9 +126,10 @@ impl<'a> EquivalenceChecks<'a> {
         let mut writer = ReportWriter::new(report, index, &self.job.lock.folder);
         let counts =
             |certificate: &Certificate| certificate.is_there() || self.job.header.accept_believed;
-        each(
+        run_queries(
             &left,
-            (self.job.threads, &checking(left.len())),
+            self.job.threads,
+            &checking(left.len()),
             |id| self.soon(&checker, *id),
             |id, shown| match shown.filter(counts) {
                 Some(certificate) => writer.note(*id, MutantStatus::of_proof(certificate)),
@@ -223,9 +225,10 @@ impl MutationAnalysis {
         let mut writer = ReportWriter::new(report, index, folder);
         // Cheap checks first: they decide most mutants, so an interruption loses little.
         let mut left = Vec::new();
-        let soon = each(
+        let soon = run_queries(
             &open,
-            (self.threads, &checking(open.len())),
+            self.threads,
+            &checking(open.len()),
             |id| checker.soon(*id),
             |id, status| match status {
                 Some(status) => writer.note(*id, status),
@@ -237,8 +240,9 @@ impl MutationAnalysis {
         );
         left.sort_unstable();
         let ended = soon.and_then(|()| {
-            let threads = (self.threads, &checking(left.len()));
-            each(&left, threads, |id| checker.status(*id), |id, status| writer.note(*id, status))
+            let ask = |id: &u32| checker.status(*id);
+            let note = |id: &u32, status| writer.note(*id, status);
+            run_queries(&left, self.threads, &checking(left.len()), ask, note)
         });
         report.write(folder)?;
         ended

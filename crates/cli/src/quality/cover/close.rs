@@ -92,8 +92,10 @@ impl Shared {
     fn of_profile<T>(
         &self,
         arguments: &Arguments,
-        (block, profile): (&'static BlockHandle, &Profile),
-        (folder, seed): (&Path, u64),
+        block: &'static BlockHandle,
+        profile: &Profile,
+        folder: &Path,
+        seed: u64,
         each: impl FnOnce(&CloseRun<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let activity = Activity::start(format!("closing {}, {}", block.info().name, profile.name));
@@ -167,9 +169,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let seed = seeds.max().unwrap_or_default().wrapping_add(1);
     let mut closed = AnswerRecord::new(subject, Vec::new());
     for profile in &profiles {
-        let place = (claim.folder.as_path(), seed);
-        let result = shared
-            .of_profile(arguments, (block, profile), place, |run| run.profile(profile, &database));
+        let folder = claim.folder.as_path();
+        let result = shared.of_profile(arguments, block, profile, folder, seed, |run| {
+            run.profile(profile, &database)
+        });
         match result {
             Ok(result) => closed.profiles.push(result),
             // What is known so far stays.
@@ -215,10 +218,9 @@ fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
         let proved = one.rows.iter().filter(|row| row.status.proof().is_some());
         let proved: Vec<&Point> = proved.filter_map(|row| row.point.as_ref()).collect();
         let folder = tempfile::tempdir().map_err(Error::write("a temporary folder"))?;
-        let results =
-            shared.of_profile(arguments, (block, &profile), (folder.path(), 1), |run| {
-                run.prove_again(&profile, &proved)
-            })?;
+        let results = shared.of_profile(arguments, block, &profile, folder.path(), 1, |run| {
+            run.prove_again(&profile, &proved)
+        })?;
         for AnswerRow { question, status, .. } in results {
             if status.is_proved() {
                 confirmed += 1;

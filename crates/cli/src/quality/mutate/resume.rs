@@ -44,7 +44,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
     for (path, report) in reports.iter().filter(|(_, report)| !report.complete) {
         let started = report.run_command.as_ref().unwrap_or(&run_command);
         let is_own = started.is_own(&report.run.given);
-        now.check_command(path, (&started.command, &started.folder), is_own)?;
+        now.check_command(path, &started.command, &started.folder, is_own)?;
     }
     let RunCommand { command, folder: at, .. } = run_command;
     // The original arguments are relative to the original working directory.

@@ -33,7 +33,8 @@ impl Renderer {
 
     pub fn show(&mut self, event: Event<'_>) {
         if !matches!(event, Event::Warning(_)) && self.shrinking.take().is_some() {
-            let expected = expected(&self.shrunk, self.cases);
+            let (done, total) = self.cases;
+            let expected = expected(&self.shrunk, done, total);
             let count = self.shrunk.len().max(1) as f64;
             if let Some(running) = &self.running {
                 running.turn_back(|so_far| so_far.mul_f64(expected / count));
@@ -78,7 +79,7 @@ impl Renderer {
 /// How many more failures will be shrunk: the first of each kind is. `shrunk` has the number of
 /// cases before each. New kinds get rare, so as many are expected in each doubling of the cases as
 /// in the last one.
-fn expected(shrunk: &[u64], (done, total): (u64, Option<u64>)) -> f64 {
+fn expected(shrunk: &[u64], done: u64, total: Option<u64>) -> f64 {
     let doublings = total.map_or(0.0, |total| (total as f64 / done.max(1) as f64).log2().max(0.0));
     let recent = shrunk.iter().filter(|place| **place >= done / 2).count();
     recent as f64 * doublings
@@ -92,12 +93,12 @@ mod tests {
     fn the_number_of_failures_to_shrink_follows_from_the_last_doubling_of_cases() {
         let found = [0, 1, 3, 7, 15];
         // One in the cases 8 to 16, and two more doublings to 64 cases.
-        assert_eq!(expected(&found, (16, Some(64))), 2.0);
-        assert_eq!(expected(&found, (64, Some(64))), 0.0);
-        assert_eq!(expected(&[], (16, Some(64))), 0.0);
-        assert_eq!(expected(&found, (16, None)), 0.0);
+        assert_eq!(expected(&found, 16, Some(64)), 2.0);
+        assert_eq!(expected(&found, 64, Some(64)), 0.0);
+        assert_eq!(expected(&[], 16, Some(64)), 0.0);
+        assert_eq!(expected(&found, 16, None), 0.0);
         // None for a long time.
-        assert_eq!(expected(&found, (100, Some(1_000_000))), 0.0);
-        assert!(expected(&[0, 0], (0, Some(1000))).is_finite());
+        assert_eq!(expected(&found, 100, Some(1_000_000)), 0.0);
+        assert!(expected(&[0, 0], 0, Some(1000)).is_finite());
     }
 }
