@@ -2,18 +2,14 @@
 //!
 //! Its specification is `docs/blocks/dll.md`.
 
-pub(crate) mod chaos;
 mod coverage;
 pub(crate) mod environment;
-pub(crate) mod generator;
+pub mod generator;
 mod golden;
-mod link;
-pub mod parameters;
 mod proof;
 pub mod rules;
-pub mod scenarios;
 pub(crate) mod scoreboard;
-pub mod stimulus;
+pub mod traffic;
 
 #[allow(missing_docs, clippy::all)]
 pub mod rtl {
@@ -37,18 +33,18 @@ impl Block for Dll {
     const TITLE: &'static str = "PcieAckNak, Ack/Nak and replay of a PCIe data link layer";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const SPECIFICATION: Option<Document> = Some(cosim_core::document!("../../docs/blocks/dll.md"));
-    const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
-    const PROFILES: &'static [Profile] = &parameters::PROFILES;
+    const PARAMETERS: &'static [Parameter] = &rules::parameters::PARAMETERS;
+    const PROFILES: &'static [Profile] = &rules::parameters::PROFILES;
     /// Half the default: four profiles and long cases take as long as another block's cases.
     const CASES: u64 = 200;
 
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
     type Golden = Golden;
-    type Traffic = stimulus::Traffic;
+    type Traffic = traffic::Traffic;
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard;
-    type Weights = scenarios::Weights;
+    type Weights = generator::scenarios::Weights;
     type Coverage = coverage::Coverage;
 
     fn properties(parameters: &Parameters) -> Properties {

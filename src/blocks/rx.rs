@@ -26,7 +26,7 @@ pub mod rtl {
     cosim_core::rtl!("rx");
 }
 
-use crate::blocks::thread2::layout;
+use crate::blocks::thread2::rules::layout;
 use crate::blocks::{dll, qp, recv};
 use cosim_core::harness::{
     Block, Document, Explain, LinkedRtl, Naming, Parameter, Parameters, Profile, Properties,

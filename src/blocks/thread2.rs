@@ -2,17 +2,14 @@
 //!
 //! Its specification is `docs/blocks/thread2.md`.
 
-pub(crate) mod chaos;
 mod coverage;
 pub(crate) mod environment;
-pub(crate) mod generator;
+pub mod generator;
 mod golden;
-pub mod layout;
 mod proof;
-pub mod rows;
-pub mod scenarios;
+pub mod rules;
 pub(crate) mod scoreboard;
-pub mod stimulus;
+pub mod traffic;
 
 #[allow(missing_docs, clippy::all)]
 pub mod rtl {
@@ -45,10 +42,10 @@ impl Block for Thread2 {
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
     type Golden = Golden;
-    type Traffic = stimulus::Traffic;
+    type Traffic = traffic::Traffic;
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
-    type Weights = scenarios::Weights;
+    type Weights = generator::scenarios::Weights;
     type Coverage = coverage::Coverage;
 
     fn properties(parameters: &Parameters) -> Properties {
@@ -56,23 +53,23 @@ impl Block for Thread2 {
     }
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {
-        layout::fields(port)
+        rules::layout::fields(port)
     }
 }
 
 impl Explain for Thread2 {
     fn state_name(code: u64) -> Option<&'static str> {
-        rows::State::ALL.into_iter().find(|state| *state as u64 == code).map(rows::State::name)
+        rules::State::ALL.into_iter().find(|state| *state as u64 == code).map(rules::State::name)
     }
 
     fn rules_between(from: &str, to: &str) -> Vec<&'static str> {
-        let all = rows::ROWS.iter().zip(rows::RULES);
+        let all = rules::ROWS.iter().zip(rules::RULES);
         let leads = all.filter(|(row, _)| row.from.name() == from && row.to.name() == to);
         leads.map(|(_, rule)| rule.name).collect()
     }
 
     fn meaning(field: &str, value: u64) -> Option<String> {
-        layout::meaning(field, value)
+        rules::layout::meaning(field, value)
     }
 
     fn in_flight(environment: &Environment<'_>) -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::common::{
     Place, files, interrupted, is_longer, json, vector_of, vectors_of, wait_until,
 };
 use cosim::PROGRAM;
-use cosim::blocks::thread2::{Thread2, rows};
+use cosim::blocks::thread2::{Thread2, rules};
 use cosim_core::harness::Explain;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -59,8 +59,8 @@ fn check_both_models(path: &Path, expected: Range<u64>) {
         assert_eq!(number(&clock), 1 - time % 2, "time {time}");
         // The states of RTL and golden model and the rule belong to the same cycle.
         let rule = as_text(&at(&rules, time));
-        let index = rows::RULES.iter().position(|row| row.name == rule).expect(&rule);
-        let row = &rows::ROWS[index];
+        let index = rules::RULES.iter().position(|row| row.name == rule).expect(&rule);
+        let row = &rules::ROWS[index];
         let state = as_text(&at(&golden_states, time));
         assert_eq!((row.from.name(), row.from as u64), (&*state, number(&rtl_states)), "{time}");
         seen.insert(rule);

@@ -4,11 +4,13 @@
 //! a stall is high before its valid. A stalled ready rises after the given number of cycles of
 //! valid.
 
-use super::link::{CAPACITY, Lane, LinkEffects};
-use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
+mod link;
+
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use super::stimulus::{self, DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
+use super::rules::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
+use super::traffic::{self, DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer, longest, longest_reset};
+use link::{CAPACITY, Lane, LinkEffects};
 
 /// Idle cycles at the end, after the last Ack is due. Nothing may happen in them.
 const DRAIN: u64 = 8;
@@ -337,7 +339,7 @@ impl<'a> Link<'a> {
 impl Environment<'_> {
     /// Describes the TLP that A accepted last and the next one.
     pub(super) fn in_flight(&self) -> Vec<String> {
-        stimulus::in_flight(self.source.all, self.source.taken)
+        traffic::in_flight(self.source.all, self.source.taken)
     }
 }
 

@@ -1,11 +1,14 @@
 //! The constrained-random generator of traffic and of link faults.
 
-use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT};
-use super::scenarios::{LinkFaults, Weights};
-use super::stimulus::{DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
+pub(crate) mod chaos;
+pub mod scenarios;
+
+use super::rules::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT};
+use super::traffic::{DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Span};
 use cosim_core::value::Uint;
 use rand::RngExt;
+use scenarios::{LinkFaults, Weights};
 
 /// A reset follows its TLP within this number of cycles.
 const RESET_WITHIN: u64 = 60;

@@ -3,8 +3,8 @@
 //! Two devices without a combinational path between them. All outputs are registers, so the model
 //! of each device only needs the update of its registers at an edge.
 
-use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rtl::{Bits1, Bits2, Bits12, Bits32, Inputs, Outputs};
+use super::rules::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{
     self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16, ANSWERED, B1, B3, B8, B9,
     B11, B12, B13, DUE, F0, Facts, NAK_DUE, REWIND, fix, lookup::Lookup,

@@ -5,7 +5,7 @@
 //! registers. The contents of the replay buffer, and so `a_link_data`, are in a memory and not
 //! covered. Progress is proved for each device alone; the interaction over a link is only tested.
 
-use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
+use super::rules::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16};
 use super::rules::{ANSWERED, B1, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, REWIND};
 use super::rules::{F0, Facts, GUARDS, RULES, fix};

@@ -6,6 +6,7 @@
 //! later. The set of rules is computed once for each combination of facts ([`lookup`]).
 
 pub mod lookup;
+pub mod parameters;
 
 use cosim_core::harness::{Rule, RuleSet, Value};
 

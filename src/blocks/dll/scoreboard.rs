@@ -8,9 +8,9 @@
 mod device_a;
 mod device_b;
 
-use super::parameters;
 use super::rtl::{Bits12, Inputs, Outputs};
-use super::stimulus::{LinkEffect, Traffic};
+use super::rules::parameters;
+use super::traffic::{LinkEffect, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use device_a::DeviceA;
 use device_b::DeviceB;

@@ -11,7 +11,7 @@ use rand::RngExt;
 /// `count` cycles of random pins.
 pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
     let to_qp = qp::chaos::cycles(count, parameters, rng);
-    let to_thread2 = thread2::chaos::cycles(count, parameters, rng);
+    let to_thread2 = thread2::generator::chaos::cycles(count, parameters, rng);
     let to_recv = recv::chaos::cycles(count, &of_recv(parameters), rng);
     let requests = rng.one_of(&[0.1, 0.5, 0.5, 0.9]);
     // Descriptors name QPs that software uses.
@@ -28,7 +28,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
             })
         })
         .collect();
-    let mut link = dll::chaos::Pins::draw(rng);
+    let mut link = dll::generator::chaos::Pins::draw(rng);
     let mut golden = Golden::new(parameters);
     let mut outputs = Outputs::default();
     (0..count as usize)

@@ -6,7 +6,7 @@ use super::rtl::{Inputs, Outputs};
 use super::rules::{CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK3, RQ2, RQ4};
 use crate::blocks::qp::rules::State;
 use crate::blocks::recv::coverage::KIND;
-use crate::blocks::thread2::layout::{Header, qp_state};
+use crate::blocks::thread2::rules::layout::{Header, qp_state};
 use cosim_core::harness::{
     self, Axis, Bins, CORNERS, Covergroup, Document, Edge, Parameters, RuleSet, corner_class,
 };

@@ -11,7 +11,7 @@ use super::stimulus::{Request, Traffic, takes_wqe};
 use crate::blocks::dll::environment::{self as dll, Link, SourceState};
 use crate::blocks::recv::environment::{self as recv, Host, Sender};
 use crate::blocks::thread2::environment::{self as thread2, Modules};
-use crate::blocks::thread2::stimulus::{Packet, PacketCursor};
+use crate::blocks::thread2::traffic::{Packet, PacketCursor};
 use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2_block};
 use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use std::collections::VecDeque;

@@ -5,7 +5,7 @@ use super::parameters::{of_dll, of_thread2};
 use super::scenarios::Weights;
 use super::stimulus::{Request, Traffic, may_close, of_long_sends};
 use crate::blocks::qp::stimulus::Command;
-use crate::blocks::thread2::stimulus::Packet;
+use crate::blocks::thread2::traffic::Packet;
 use crate::blocks::{dll, qp, recv, thread2};
 use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;

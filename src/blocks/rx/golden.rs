@@ -11,7 +11,7 @@ use super::rules::{
 use crate::blocks::dll::{self, Dll};
 use crate::blocks::qp::{self, Qp};
 use crate::blocks::recv::{self, Recv};
-use crate::blocks::thread2::layout::{MrData, opcode, qp_state, status};
+use crate::blocks::thread2::rules::layout::{MrData, opcode, qp_state, status};
 use crate::blocks::thread2::{self, Thread2};
 use cosim_core::harness::{self, Block, Golden as _, Parameters, Ring, Rule, RuleSet};
 

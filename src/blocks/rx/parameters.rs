@@ -9,13 +9,13 @@ use cosim_core::harness::{Parameter, Parameters, Profile};
 
 /// The parameters of dll, then those of recv, as in section 1 of the specification.
 pub const PARAMETERS: [Parameter; 6] = {
-    let [depth, limit, latency] = dll::parameters::PARAMETERS;
+    let [depth, limit, latency] = dll::rules::parameters::PARAMETERS;
     let [low, high, keep] = recv::parameters::PARAMETERS;
     [depth, limit, latency, low, high, keep]
 };
 
 /// Index of the first parameter of recv.
-const OF_RECV: usize = dll::parameters::PARAMETERS.len();
+const OF_RECV: usize = dll::rules::parameters::PARAMETERS.len();
 
 const SMALL: Parameters = {
     let [depth, limit, latency] = [2, 12, 2];

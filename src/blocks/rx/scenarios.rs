@@ -3,10 +3,10 @@
 use super::rtl::Inputs;
 use super::stimulus::Traffic;
 use super::{Rx, chaos, generator};
-use crate::blocks::dll::scenarios::Weights as Link;
+use crate::blocks::dll::generator::scenarios::Weights as Link;
 use crate::blocks::qp::scenarios::Weights as Software;
 use crate::blocks::recv::scenarios::Weights as Receive;
-use crate::blocks::thread2::scenarios::Weights as Requests;
+use crate::blocks::thread2::generator::scenarios::Weights as Requests;
 use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;

@@ -14,8 +14,8 @@ use super::pins as seen;
 use super::rtl::{Bits1, Bits32, Inputs, Outputs};
 use super::stimulus::{Request, Traffic};
 use crate::blocks::recv::scoreboard::require;
-use crate::blocks::thread2::layout::{opcode, qp_state, status};
-use crate::blocks::thread2::stimulus::PacketCursor;
+use crate::blocks::thread2::rules::layout::{opcode, qp_state, status};
+use crate::blocks::thread2::traffic::PacketCursor;
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
 use cosim_core::harness::{self, Block, Counter, Parameters, Violation, check_list};
@@ -403,7 +403,7 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
             recv: recv.for_some_packets(),
             requests: &traffic.requests,
             is_whole: !traffic.has_reset(),
-            delivers: fixes & 1 == 1 || dll::parameters::replays_end(&for_dll),
+            delivers: fixes & 1 == 1 || dll::rules::parameters::replays_end(&for_dll),
             next_request: PacketCursor::default(),
             under_way: VecDeque::with_capacity(64),
             fifo: VecDeque::with_capacity(64),

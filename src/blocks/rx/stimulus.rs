@@ -1,7 +1,7 @@
 //! The traffic of `rx`, as vectors store it. It combines the traffic of the inner blocks.
 
-use crate::blocks::thread2::layout::opcode;
-use crate::blocks::thread2::stimulus::{self as thread2, Packet, Tables};
+use crate::blocks::thread2::rules::layout::opcode;
+use crate::blocks::thread2::traffic::{self as thread2, Packet, Tables};
 use crate::blocks::{dll, qp, recv};
 use cosim_core::harness::{self, TrafficError};
 use cosim_core::value::Uint;
@@ -22,7 +22,7 @@ cosim_core::traffic! {
         /// The actions of software and hardware beside qp, without packets.
         software: qp::stimulus::Traffic,
         /// The link, without TLPs: these are the descriptors of the packets.
-        link: dll::stimulus::Traffic,
+        link: dll::traffic::Traffic,
         /// Cycles that each head of the FIFO waits for its context or lengths; 0 after the end of
         /// the list.
         fetch_waits: Vec<Uint<12>> = default,
@@ -139,7 +139,7 @@ impl harness::Traffic for Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::thread2::layout::Header;
+    use crate::blocks::thread2::rules::layout::Header;
     use harness::Traffic as _;
 
     fn request(net_opcode: u64, error: u64) -> Request {

@@ -4,9 +4,9 @@ mod groups;
 
 use super::Thread2;
 use super::golden::{Cycle, Golden, TableWrites};
-use super::layout::{DataUnit, MrHead};
-use super::rows::{self, Effect, ROWS, State};
 use super::rtl::Inputs;
+use super::rules::layout::{DataUnit, MrHead};
+use super::rules::{self, Effect, ROWS, State};
 use cosim_core::harness::{
     self, Bins, Covergroup, Document, Edge, Parameters, Place, RuleSet, class, corner_class,
 };
@@ -86,7 +86,9 @@ impl Coverage {
     fn count_packet(&mut self, golden: &Golden, bins: &mut Bins<'_>) {
         let qp = golden.qp();
         let is_after_another = self.last_qp.is_some_and(|last| last != qp);
-        if is_after_another && self.is_open(qp) && rows::is_send(golden.packet().0.net_opcode.get())
+        if is_after_another
+            && self.is_open(qp)
+            && rules::is_send(golden.packet().0.net_opcode.get())
         {
             bins.record(OFFSETS.bin([qp, 1]));
         }
@@ -201,7 +203,7 @@ fn count_step_numbers(
 /// Counts the numbers of a request that was taken, or of a unit that was consumed, when the block
 /// leaves a state or skips a unit.
 #[inline]
-fn count_numbers(row: &rows::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) {
+fn count_numbers(row: &rules::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) {
     let (header, context) = edge.golden.packet();
     let request = match row.from {
         State::WQE_REQ_s if row.to == State::NEXT_UNIT_s => {
@@ -228,8 +230,8 @@ fn count_numbers(row: &rows::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>)
                 Effect::SkipUnit | Effect::SkipUnitTooShort if bytes > 4 => {}
                 Effect::SkipUnit | Effect::SkipUnitTooShort => bins.record(USED_BYTES.bin([bytes])),
                 _ => {
-                    let is_write = rows::is_write(header.net_opcode.get());
-                    bins.record(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
+                    let is_write = rules::is_write(header.net_opcode.get());
+                    bins.hit(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
                 }
             };
         }
@@ -279,12 +281,12 @@ fn count_request(request: usize, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) 
 
 /// The position on the axis of outcomes, if a row ends a packet.
 #[inline]
-fn outcome_of(row: &rows::Row, rules: RuleSet) -> Option<usize> {
+fn outcome_of(row: &rules::Row, rules: RuleSet) -> Option<usize> {
     if row.to != State::IDLE_s {
         return None;
     }
     Some(match row.from {
-        State::JUDGE_s => usize::from(rules.contains_any(rows::F7)),
+        State::JUDGE_s => usize::from(rules.has(rules::F7)),
         State::WQE_REQ_s => 2,
         State::MR_FOR_READ_s => 3,
         State::GEN_ACK_s => 5,
@@ -327,9 +329,9 @@ impl harness::Coverage<Thread2> for Coverage {
         }
         self.in_reset = false;
         let row = rules.bits().trailing_zeros() as usize;
-        let Some(the_row @ rows::Row { from, to, effect, .. }) = ROWS.get(row) else { return };
+        let Some(the_row @ rules::Row { from, to, effect, .. }) = ROWS.get(row) else { return };
         // T20 and D1 skip a beat.
-        if from == to && *effect == Effect::None && !rules.contains_any(rows::T20.with(rows::D1)) {
+        if from == to && *effect == Effect::None && !rules.has(rules::T20.with(rules::D1)) {
             self.waited += 1;
             return;
         }

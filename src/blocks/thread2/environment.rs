@@ -5,11 +5,11 @@
 //! stall is high before its valid. A stalled ready rises after the given number of cycles of
 //! valid.
 
-use super::layout::QueueResponse;
 use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
-use super::stimulus::{self, Packet, PacketCursor, Queue, Traffic, Unit};
+use super::rules::layout::QueueResponse;
+use super::traffic::{self, Packet, PacketCursor, Queue, Traffic, Unit};
 use cosim_core::harness::{self, CycleNoise, Noise, Pace, Parameters};
 use cosim_core::value::Uint;
 
@@ -135,7 +135,7 @@ struct Tables {
 }
 
 impl Tables {
-    fn new(first: &stimulus::Tables) -> Self {
+    fn new(first: &traffic::Tables) -> Self {
         let mut tables = Self {
             rq_offset: [0; 256],
             cache_offset: [0; 256],
@@ -179,7 +179,7 @@ impl Tables {
 impl<'a> Environment<'a> {
     /// Describes the packet that is processed and the one that waits.
     pub(super) fn in_flight(&self) -> Vec<String> {
-        stimulus::in_flight(self.packets, self.place)
+        traffic::in_flight(self.packets, self.place)
     }
 
     /// Advances OoOStation: waits for the gap while the block is idle, then offers.
@@ -228,7 +228,7 @@ pub(crate) fn context(packet: &Packet, noise: &mut Noise) -> (Bits416, Bits488) 
 }
 
 impl<'a> Modules<'a> {
-    pub(crate) fn new(tables: &stimulus::Tables) -> Self {
+    pub(crate) fn new(tables: &traffic::Tables) -> Self {
         Self {
             tables: Tables::new(tables),
             current: None,

@@ -1,16 +1,20 @@
 //! The constrained-random generator of legal traffic (spec, "What the environment guarantees").
 
+pub(crate) mod chaos;
+pub mod scenarios;
 mod units;
 
 use self::units::next_entry;
-use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES, opcode, qp_state, service};
-use super::rows::{self, fix};
 use super::rtl::{Bits128, Bits416, Bits488};
-use super::scenarios::Weights;
-use super::stimulus::{Entry, LONGEST_MESSAGE, Packet, Queue, Tables, Traffic, Unit, Wqe};
+use super::rules::layout::{
+    Context, DataUnit, Header, NextUnit, SLOT_BYTES, opcode, qp_state, service,
+};
+use super::rules::{self, fix};
+use super::traffic::{Entry, LONGEST_MESSAGE, Packet, Queue, Tables, Traffic, Unit, Wqe};
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
 use cosim_core::value::Uint;
 use rand::RngExt;
+use scenarios::Weights;
 
 /// Number of slots in a cell of the WQE cache.
 const CELL_SLOTS: u64 = 256;
@@ -320,7 +324,7 @@ impl Generator<'_> {
         };
         let net_opcode = message.opcodes.pop().unwrap_or(opcode::SEND_ONLY);
         let (length, again) = message.payloads.pop().unwrap_or_default();
-        let again = again.min(most).min(match rows::is_send(net_opcode) {
+        let again = again.min(most).min(match rules::is_send(net_opcode) {
             // The packet with a length error must be the last one of its message.
             true => (message.room() - message.placed).checked_div(length).unwrap_or(most),
             false => most,
@@ -343,7 +347,7 @@ impl Generator<'_> {
                 pkt_length: Uint::new(length),
                 ..self.header()
             },
-            wqe: rows::consumes_wqe(net_opcode).then(|| Wqe {
+            wqe: rules::consumes_wqe(net_opcode).then(|| Wqe {
                 // Without F0 a stall loses the packet.
                 stall: if self.fixed(0) || may_be_lost { self.stall() } else { Uint::new(0) },
                 gap: self.gap(),
@@ -357,7 +361,7 @@ impl Generator<'_> {
             reset,
         };
         let lost = !self.fixed(0) && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
-        let refused = self.fixed(7) && !rows::processes_messages(pair.context.qp_state.get());
+        let refused = self.fixed(7) && !rules::processes_messages(pair.context.qp_state.get());
         if lost || refused {
             // No bytes were placed. The message continues, or is over.
         } else {
@@ -372,8 +376,8 @@ impl Generator<'_> {
     /// Updates the state for a packet and its repetitions: bytes placed, and a step of the RQ at
     /// the end of a message.
     fn account(&mut self, pair: &mut Pair, message: &mut Message, net_opcode: u64, length: u64) {
-        let mut completes = rows::ends_send(net_opcode) || rows::is_write_with_imm(net_opcode);
-        if rows::is_send(net_opcode) {
+        let mut completes = rules::ends_send(net_opcode) || rules::is_write_with_imm(net_opcode);
+        if rules::is_send(net_opcode) {
             message.placed += length;
             if message.placed > message.room() {
                 // A length error completes the message, so the remaining packets are not sent.

@@ -1,6 +1,6 @@
 //! The golden model of `ReqRecvCore_Thread_2`, written from the specification.
 //!
-//! Registers are those of the spec, "Registers and data path". The table in [`rows`](super::rows)
+//! Registers are those of the spec, "Registers and data path". The table in [`rules`](super::rules)
 //! determines the next state. This file has the outputs of each state and the register updates of
 //! each edge.
 //!
@@ -11,12 +11,12 @@ mod requests;
 
 use self::requests::Request;
 use super::coverage::SendPiece;
-use super::layout::{
+use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits224, Bits256, Bits576, Inputs, Outputs};
+use super::rules::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
     mr_flag, opcode, queue_request, status,
 };
-use super::rows::{self, CycleInputs, Effect, PacketConditions, PacketInputs, ROWS, State};
-use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits224, Bits256, Bits576, Inputs, Outputs};
+use super::rules::{self, CycleInputs, Effect, PacketConditions, PacketInputs, ROWS, State};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
 
@@ -125,7 +125,7 @@ impl Golden {
 
     #[inline]
     fn fixed(&self, n: u32) -> bool {
-        self.fixes & rows::fix(n) != 0
+        self.fixes & rules::fix(n) != 0
     }
 
     /// The tables' index of the packet's QP.
@@ -416,10 +416,10 @@ impl Golden {
 }
 
 impl harness::Golden<Inputs, Outputs> for Golden {
-    const RULES: &'static [Rule] = &rows::RULES;
+    const RULES: &'static [Rule] = &rules::RULES;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
-        rows::unreachable(rule, parameters.fixes())
+        rules::unreachable(rule, parameters.fixes())
     }
 
     fn new(parameters: &Parameters) -> Self {
@@ -431,7 +431,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let offer = self.offer(inputs);
-        let row = rows::select(self.state, self.packet, &self.cycle_inputs(inputs, &offer));
+        let row = rules::select(self.state, self.packet, &self.cycle_inputs(inputs, &offer));
         let writes = (self.state == State::UPDATE_RQ_s).then(|| self.table_writes(inputs));
         Cycle { offer, row, writes }
     }
@@ -445,7 +445,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         self.drive(outputs);
         match self.state {
             State::DATA_UNIT_s => {
-                let passes = rows::is_write_with_imm(self.header.net_opcode.get())
+                let passes = rules::is_write_with_imm(self.header.net_opcode.get())
                     || self.pkt_left == 0
                     || cycle.offer.available == 0;
                 outputs.wqe_resp_ready = Bits1::from(passes);

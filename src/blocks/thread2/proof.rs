@@ -1,10 +1,10 @@
-//! The properties of the block for `cosim prove`: the table of [`rows`](super::rows), over the
+//! The properties of the block for `cosim prove`: the table of [`rules`](super::rules), over the
 //! registers and wires that `rtl/thread2/thread2_sva.sv` names.
 //!
 //! A proof abstracts the message-offset table; its read data is the wire `msg_offset`.
 
-use super::layout::{self, NextUnit};
-use super::rows::{
+use super::rules::layout::{self, NextUnit};
+use super::rules::{
     Effect, Opcodes, ROWS, RULES, Row, State, ask, fix, is_acknowledged, is_write_with_imm,
     processes_messages,
 };

@@ -19,9 +19,9 @@ use self::obligations::{Bill, Obligation, PacketObligations, in_flight};
 use self::pins::{Channel, Offer};
 use self::requests::{Memory, MrRequest};
 use self::ring::Ring;
-use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Inputs, Outputs};
-use super::stimulus::{Packet, PacketCursor, Tables, Traffic};
+use super::rules::layout::{DataUnit, MrData, MrHead};
+use super::traffic::{Packet, PacketCursor, Tables, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The covergroups of `dll`, and the reasons for unreachable bins.
 
-use super::super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
+use super::super::rules::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::super::rules::{
     A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, B1, B2, B3, B4, B5, B6,
     B7, B8, B9, B10, B11, B12, B13, F0, fix, values,

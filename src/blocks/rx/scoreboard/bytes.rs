@@ -5,11 +5,11 @@ use super::super::stimulus::Request;
 use crate::blocks::recv::environment::Sender;
 use crate::blocks::recv::scoreboard::require;
 use crate::blocks::recv::stimulus::Message;
-use crate::blocks::thread2::layout::opcode::{
+use crate::blocks::thread2::rules::layout::opcode::{
     GEN_CQE, RDMA_WRITE_FIRST, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM, SEND_FIRST,
     SEND_LAST_WITH_IMM, SEND_MIDDLE, SEND_ONLY_WITH_IMM,
 };
-use crate::blocks::thread2::stimulus::Packet;
+use crate::blocks::thread2::traffic::Packet;
 use cosim_core::harness::Violation;
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! The expected requests of the block, word by word as in section 3 of the specification, written
 //! again for the scoreboard only.
 
-use crate::blocks::thread2::layout::{self, Header};
-use crate::blocks::thread2::stimulus::Packet;
+use crate::blocks::thread2::rules::layout::{self, Header};
+use crate::blocks::thread2::traffic::Packet;
 use cosim_core::verilated::Bits;
 use std::fmt;
 

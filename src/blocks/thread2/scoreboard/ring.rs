@@ -1,6 +1,6 @@
 //! Legal offsets of a receive queue and their steps (spec, section 5), for the scoreboard only.
 
-use crate::blocks::thread2::layout::{Context, SLOT_BYTES};
+use crate::blocks::thread2::rules::layout::{Context, SLOT_BYTES};
 use std::fmt;
 
 /// A receive queue; sizes are in bytes.

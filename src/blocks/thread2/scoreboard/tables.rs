@@ -3,7 +3,7 @@
 
 use super::qp;
 use crate::blocks::thread2::rtl::{Inputs, Outputs};
-use crate::blocks::thread2::stimulus::Packet;
+use crate::blocks::thread2::traffic::Packet;
 use cosim_core::harness::Violation;
 
 /// The address of the tables is 0 while the block is idle, else the QP of the current packet.

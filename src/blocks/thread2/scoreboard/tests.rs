@@ -3,8 +3,8 @@
 use super::*;
 use crate::blocks::testing::{Judge, REPAIRED, SPEC};
 use crate::blocks::thread2::Thread2;
-use crate::blocks::thread2::layout::{opcode, qp_state};
-use crate::blocks::thread2::stimulus::{Unit, Wqe};
+use crate::blocks::thread2::rules::layout::{opcode, qp_state};
+use crate::blocks::thread2::traffic::{Unit, Wqe};
 use cosim_core::harness::{Reset, Scoreboard as _, Traffic as _};
 use cosim_core::value::Uint;
 

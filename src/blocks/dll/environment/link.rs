@@ -1,7 +1,7 @@
 //! One direction of the link. It delivers transmissions in order and applies the listed effect to
 //! each.
 
-use super::stimulus::LinkEffect;
+use crate::blocks::dll::traffic::LinkEffect;
 use cosim_core::value::Uint;
 
 /// Number of future cycles for which arrivals are stored; a power of two.

@@ -1,8 +1,9 @@
 //! The built-in scenarios, each a set of weights.
 
-use super::rtl::Inputs;
-use super::stimulus::Traffic;
-use super::{Thread2, chaos, generator};
+use super::chaos;
+use crate::blocks::thread2::Thread2;
+use crate::blocks::thread2::rtl::Inputs;
+use crate::blocks::thread2::traffic::Traffic;
 use cosim_core::harness::{
     self, CaseRng, Parameters, Percent, Scenario, Span, beyond_all, nothing_to_draw,
 };
@@ -141,7 +142,7 @@ impl harness::Weights<Thread2> for Weights {
     }
 
     fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        generator::traffic(self, parameters, packets, rng)
+        super::traffic(self, parameters, packets, rng)
     }
 
     fn raw_cycles_per_packet(&self) -> Uint<8> {

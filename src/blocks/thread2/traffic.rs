@@ -1,7 +1,7 @@
 //! The traffic of `thread2`, as vectors store it.
 
-use super::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
-use super::rows;
+use super::rules;
+use super::rules::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
 use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
@@ -162,7 +162,7 @@ pub(crate) fn check<'a>(
         let object = |field: &'static str, message: String| Err((index, field, message));
         let net_opcode = packet.header.net_opcode.get();
         let name = opcode::NAMES[net_opcode as usize];
-        if rows::consumes_wqe(net_opcode) {
+        if rules::consumes_wqe(net_opcode) {
             match &packet.wqe {
                 None => return object("wqe", format!("missing; a {name} packet consumes a WQE")),
                 Some(wqe) if wqe.units.is_empty() => {
@@ -181,8 +181,8 @@ pub(crate) fn check<'a>(
             return object("again", message.to_owned());
         }
         let operation = match net_opcode {
-            code if rows::is_send(code) => "SEND",
-            code if rows::is_write(code) => "RDMA_WRITE",
+            code if rules::is_send(code) => "SEND",
+            code if rules::is_write(code) => "RDMA_WRITE",
             _ => continue,
         };
         let (open, bytes) = &mut open[(packet.header.local_qpn.get() & 0xff) as usize];

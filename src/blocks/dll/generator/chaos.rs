@@ -3,8 +3,8 @@
 //! Few of the 4096 sequence numbers are meaningful at a time. A golden model runs along, and most
 //! numbers are drawn near its registers. The result is a plain list of pins.
 
-use super::Golden;
-use super::rtl::{Bits12, Bits32, Inputs, Outputs};
+use crate::blocks::dll::Golden;
+use crate::blocks::dll::rtl::{Bits12, Bits32, Inputs, Outputs};
 use cosim_core::harness::{CaseRng, Draw as _, Golden as _, Parameters, Percent};
 use rand::RngExt;
 

@@ -1,6 +1,8 @@
 //! Layouts of the wide ports and the codes in them (spec, "Layouts"). Widths are in bits.
 
-use super::rtl::{Bits64, Bits96, Bits128, Bits224, Bits256, Bits416, Bits488, Bits576};
+use crate::blocks::thread2::rtl::{
+    Bits64, Bits96, Bits128, Bits224, Bits256, Bits416, Bits488, Bits576,
+};
 use cosim_core::layout;
 use cosim_core::verilated::Field;
 

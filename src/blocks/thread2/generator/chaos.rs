@@ -1,7 +1,9 @@
 //! Unconstrained random stimulus without protocol, but with values that reach interesting states.
 
-use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
-use super::rtl::{Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
+use crate::blocks::thread2::rtl::{
+    Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs,
+};
+use crate::blocks::thread2::rules::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
 use cosim_core::value::Uint;
 use rand::RngExt;

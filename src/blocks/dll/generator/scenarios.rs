@@ -1,8 +1,9 @@
 //! The built-in scenarios, each a set of weights.
 
-use super::rtl::Inputs;
-use super::stimulus::Traffic;
-use super::{Dll, chaos, generator};
+use super::chaos;
+use crate::blocks::dll::Dll;
+use crate::blocks::dll::rtl::Inputs;
+use crate::blocks::dll::traffic::Traffic;
 use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span, beyond_all};
 use cosim_core::value::Uint;
 use cosim_core::weights;
@@ -81,7 +82,7 @@ impl harness::Weights<Dll> for Weights {
     }
 
     fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        generator::traffic(self, parameters, packets, rng)
+        super::traffic(self, parameters, packets, rng)
     }
 
     fn raw_cycles_per_packet(&self) -> Uint<8> {

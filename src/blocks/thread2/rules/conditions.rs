@@ -1,6 +1,6 @@
 //! The conditions of guards: on the packet, on the cycle, on the opcode.
 
-use super::super::layout::{opcode, qp_state, service};
+use super::layout::{opcode, qp_state, service};
 use ask::*;
 
 /// Values for guards that are constant while a packet is processed.

@@ -5,14 +5,15 @@
 //! enumeration.
 
 mod conditions;
+pub mod layout;
 
-use super::layout::opcode;
 use ask::*;
 use conditions::{ANY, PLAIN_WRITES, READS, SEND_ENDS, SENDS, WRITES, WRITES_WITH_IMM};
 pub use conditions::{
     Conditions, CycleInputs, Opcodes, PacketConditions, PacketInputs, ask, consumes_wqe, ends_send,
     fix, is_acknowledged, is_read, is_send, is_write, is_write_with_imm, processes_messages,
 };
+use layout::opcode;
 
 cosim_core::rules! {
     /// States of the block; the codes are S0's encodings.

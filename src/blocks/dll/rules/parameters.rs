@@ -1,6 +1,6 @@
 //! The parameters of the RTL beside its mask of fixes, and the profiles.
 
-use super::Dll;
+use crate::blocks::dll::Dll;
 use cosim_core::harness::{Parameter, Parameters, Profile};
 
 /// Index of the number of replay buffer entries.
