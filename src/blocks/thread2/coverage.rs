@@ -5,7 +5,7 @@ mod groups;
 use super::Thread2;
 use super::golden::{Cycle, Golden, TableWrites};
 use super::rtl::Inputs;
-use super::rules::layout::{DataUnit, MrHead};
+use super::rules::layout::{DataUnit, MrHead, NextUnit};
 use super::rules::{self, Effect, ROWS, State};
 use cosim_core::harness::{
     self, Bins, Covergroup, Document, Edge, Parameters, Place, RuleSet, class, corner_class,
@@ -88,7 +88,7 @@ impl Coverage {
         let is_after_another = self.last_qp.is_some_and(|last| last != qp);
         if is_after_another
             && self.is_open(qp)
-            && rules::is_send(golden.packet().0.net_opcode.get())
+            && rules::is_in(rules::SENDS, golden.header.net_opcode.get())
         {
             bins.record(OFFSETS.bin([qp, 1]));
         }
@@ -97,7 +97,7 @@ impl Coverage {
 
     fn count_piece(&mut self, golden: &Golden, bins: &mut Bins<'_>) {
         let Some(SendPiece { available, left, is_rest }) = self.piece else { return };
-        let position = opcode_at(golden.packet().0.net_opcode.get());
+        let position = opcode_at(golden.header.net_opcode.get());
         let split = match available.cmp(&left) {
             std::cmp::Ordering::Greater => 0,
             std::cmp::Ordering::Less => 1,
@@ -110,7 +110,7 @@ impl Coverage {
         }
         let qp = golden.qp();
         let bit = 1 << (qp % 64);
-        match (self.is_open(qp), golden.placed(qp) != 0) {
+        match (self.is_open(qp), golden.msg_offset[qp] != 0) {
             (false, true) => {
                 bins.record(OFFSETS.bin([qp, 0]));
                 self.open[qp / 64] |= bit;
@@ -133,7 +133,7 @@ impl Coverage {
         }
         let TableWrites { wraps, cell, next_end, cell_end, .. } = golden.table_writes(inputs);
         count_step_numbers(golden, inputs, (next_end, cell_end), bins);
-        let entry = match golden.packet().1.rq_entry_sz_log.get() {
+        let entry = match golden.context.rq_entry_sz_log.get() {
             log @ 6..=10 => log as usize - 6,
             _ => 5,
         };
@@ -175,19 +175,19 @@ fn count_step_numbers(
     bins: &mut Bins<'_>,
 ) {
     let (rq_offset, cache_offset) = (inputs.rq_offset_dout.get(), inputs.cache_offset_dout.get());
-    let [next_addr, next_size, size] = golden.next_unit();
+    let NextUnit { next_wqe_addr, next_wqe_size, cur_wqe_size, .. } = golden.next;
+    let next_addr = next_wqe_addr.get();
     let fields = [
         corner(Uint::<24>::new(rq_offset)),
         corner(Uint::<8>::new(cache_offset)),
-        corner(Uint::<26>::new(next_addr)),
-        corner(Uint::<6>::new(next_size)),
-        corner(Uint::<8>::new(size)),
+        corner(next_wqe_addr),
+        corner(next_wqe_size),
+        corner(cur_wqe_size),
     ];
     count_fields(&STEP_FIELDS, 0, fields, bins);
     // Two is added: a length of 0 has no byte before it.
-    let end =
-        class(next_end + 2, [1, 2, 3, 4].map(|from| golden.packet().1.rq_length.get() + from));
-    bins.record(RING_EDGES.bin([end]));
+    let end = class(next_end + 2, [1, 2, 3, 4].map(|from| golden.context.rq_length.get() + from));
+    bins.hit(RING_EDGES.bin([end]));
     let order = [0, 0, 1, 2, 2][end];
     bins.record(RING_ENDS.bin([class(next_end, [1 << 16, 1 << 28]), order]));
     if let Some(end) = cell_end {
@@ -204,7 +204,7 @@ fn count_step_numbers(
 /// leaves a state or skips a unit.
 #[inline]
 fn count_numbers(row: &rules::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) {
-    let (header, context) = edge.golden.packet();
+    let Golden { header, context, .. } = edge.golden;
     let request = match row.from {
         State::WQE_REQ_s if row.to == State::NEXT_UNIT_s => {
             let fields = [
@@ -230,7 +230,7 @@ fn count_numbers(row: &rules::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>
                 Effect::SkipUnit | Effect::SkipUnitTooShort if bytes > 4 => {}
                 Effect::SkipUnit | Effect::SkipUnitTooShort => bins.record(USED_BYTES.bin([bytes])),
                 _ => {
-                    let is_write = rules::is_write(header.net_opcode.get());
+                    let is_write = rules::is_in(rules::WRITES, header.net_opcode.get());
                     bins.hit(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
                 }
             };
@@ -250,7 +250,7 @@ fn count_numbers(row: &rules::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>
 
 /// Counts the numbers of an MR request that was taken.
 fn count_request(request: usize, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) {
-    let (header, _) = edge.golden.packet();
+    let header = &edge.golden.header;
     let MrHead { pd, key, address, length, .. } =
         MrHead::decode(&edge.outputs.fetch_mr_ingress_head);
     for (field, number) in [corner(pd), corner(key), corner(address)].into_iter().enumerate() {
@@ -307,8 +307,8 @@ impl harness::Coverage<Thread2> for Coverage {
 
     #[inline]
     fn before(&mut self, golden: &Golden, _: &Inputs, cycle: &Cycle) {
-        self.state = golden.present();
-        self.opcode = opcode_at(golden.packet().0.net_opcode.get());
+        self.state = golden.state;
+        self.opcode = opcode_at(golden.header.net_opcode.get());
         if self.state == State::MR_FOR_SEND_s {
             self.piece = Some(golden.piece(cycle));
         }
@@ -346,14 +346,14 @@ impl harness::Coverage<Thread2> for Coverage {
             Effect::StepQueue => self.count_step(golden, inputs, bins),
             _ => {}
         }
-        let net_opcode = golden.packet().0.net_opcode.get();
+        let net_opcode = golden.header.net_opcode.get();
         if matches!(effect, Effect::SkipUnitTooShort | Effect::TakeUnitTooShort) {
             let kind = usize::from(*effect == Effect::TakeUnitTooShort);
             bins.record(LENGTH_ERRORS.bin([opcode_at(net_opcode), kind]));
         }
         if *from == State::MR_FOR_CQ_s {
-            let service = golden.packet().0.service_type.get() as usize;
-            bins.record(EVENTS.bin([service, usize::from(*to == State::EQ_REQ_s)]));
+            let service = golden.header.service_type.get() as usize;
+            bins.hit(EVENTS.bin([service, usize::from(*to == State::EQ_REQ_s)]));
         }
         if let Some(outcome) = outcome_of(the_row, rules) {
             bins.record(OUTCOMES.bin([opcode_at(net_opcode), outcome]));

@@ -324,7 +324,7 @@ impl Generator<'_> {
         };
         let net_opcode = message.opcodes.pop().unwrap_or(opcode::SEND_ONLY);
         let (length, again) = message.payloads.pop().unwrap_or_default();
-        let again = again.min(most).min(match rules::is_send(net_opcode) {
+        let again = again.min(most).min(match rules::is_in(rules::SENDS, net_opcode) {
             // The packet with a length error must be the last one of its message.
             true => (message.room() - message.placed).checked_div(length).unwrap_or(most),
             false => most,
@@ -347,7 +347,7 @@ impl Generator<'_> {
                 pkt_length: Uint::new(length),
                 ..self.header()
             },
-            wqe: rules::consumes_wqe(net_opcode).then(|| Wqe {
+            wqe: rules::is_in(rules::WITH_WQE, net_opcode).then(|| Wqe {
                 // Without F0 a stall loses the packet.
                 stall: if self.fixed(0) || may_be_lost { self.stall() } else { Uint::new(0) },
                 gap: self.gap(),
@@ -376,8 +376,9 @@ impl Generator<'_> {
     /// Updates the state for a packet and its repetitions: bytes placed, and a step of the RQ at
     /// the end of a message.
     fn account(&mut self, pair: &mut Pair, message: &mut Message, net_opcode: u64, length: u64) {
-        let mut completes = rules::ends_send(net_opcode) || rules::is_write_with_imm(net_opcode);
-        if rules::is_send(net_opcode) {
+        let mut completes = rules::is_in(rules::SEND_ENDS, net_opcode)
+            || rules::is_in(rules::WRITES_WITH_IMM, net_opcode);
+        if rules::is_in(rules::SENDS, net_opcode) {
             message.placed += length;
             if message.placed > message.room() {
                 // A length error completes the message, so the remaining packets are not sent.

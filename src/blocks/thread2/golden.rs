@@ -16,7 +16,7 @@ use super::rules::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
     mr_flag, opcode, queue_request, status,
 };
-use super::rules::{self, CycleInputs, Effect, PacketConditions, PacketInputs, ROWS, State};
+use super::rules::{self, CycleInputs, Effect, PacketConditions, ROWS, State};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
 
@@ -30,22 +30,21 @@ const TAIL: u64 = 0xff;
 #[derive(Debug, Clone)]
 pub struct Golden {
     fixes: u8,
-    state: State,
-    context: Context,
-    header: Header,
+    pub(super) state: State,
+    pub(super) context: Context,
+    pub(super) header: Header,
     /// Bytes of the packet that are not placed yet.
     pkt_left: u32,
     /// Bytes of the WQE's units parsed so far for this packet.
     parsed: u32,
     length_error: bool,
-    next_wqe_addr: u64,
-    next_wqe_size: u64,
-    cur_wqe_size: u64,
+    /// The NextUnit of the current WQE.
+    pub(super) next: NextUnit,
     wqe_addr: u64,
     cq_laddr: u64,
     eq_laddr: u64,
     /// Bytes of each QP's current message that earlier packets and units placed.
-    msg_offset: [u32; 256],
+    pub(super) msg_offset: [u32; 256],
     /// The guards' conditions on `header`, `context` and `fixes`.
     packet: PacketConditions,
 }
@@ -97,22 +96,23 @@ pub(super) enum Cell {
 }
 
 impl Golden {
-    /// The current state.
-    #[inline]
-    pub(super) fn present(&self) -> State {
-        self.state
-    }
-
-    /// The packet that is processed.
-    #[inline]
-    pub(super) fn packet(&self) -> (&Header, &Context) {
-        (&self.header, &self.context)
-    }
-
-    /// Bytes of a QP's message placed so far.
-    #[inline]
-    pub(super) fn placed(&self, qp: usize) -> u32 {
-        self.msg_offset[qp]
+    fn reset(fixes: u8) -> Self {
+        let (context, header) = (Context::default(), Header::default());
+        Self {
+            fixes,
+            state: State::IDLE_s,
+            context,
+            header,
+            pkt_left: 0,
+            parsed: 0,
+            length_error: false,
+            next: NextUnit::default(),
+            wqe_addr: 0,
+            cq_laddr: 0,
+            eq_laddr: 0,
+            msg_offset: [0; 256],
+            packet: PacketConditions::of(fixes, &header, &context),
+        }
     }
 
     /// The piece that is placed. The index of the packet's QP in the tables.
@@ -148,20 +148,21 @@ impl Golden {
         let entry_log = self.context.rq_entry_sz_log.get();
         let legal = (6..=10).contains(&entry_log);
         let entry_bytes = if legal { 1 << entry_log } else { 0 };
-        let aligned =
-            if legal { self.cur_wqe_size.next_multiple_of(entry_bytes / SLOT_BYTES) } else { 0 };
+        let NextUnit { next_wqe_addr, next_wqe_size, cur_wqe_size, .. } = self.next;
+        let size = cur_wqe_size.get();
+        let aligned = if legal { size.next_multiple_of(entry_bytes / SLOT_BYTES) } else { 0 };
         let rq_offset = inputs.rq_offset_dout.get();
         let next = rq_offset + aligned;
         let next_end = next * SLOT_BYTES + entry_bytes;
         let wraps = next_end > self.context.rq_length.get();
 
         let cache_offset = inputs.cache_offset_dout.get();
-        let (advance, cell_end, cell) = match self.next_wqe_addr.checked_sub(rq_offset) {
+        let (advance, cell_end, cell) = match next_wqe_addr.get().checked_sub(rq_offset) {
             None => (0, None, Cell::Behind),
             Some(advance) => {
-                let end = cache_offset + advance + self.next_wqe_size;
+                let end = cache_offset + advance + next_wqe_size.get();
                 let cell = match () {
-                    () if self.next_wqe_size == 0 => Cell::NoNext,
+                    () if next_wqe_size.get() == 0 => Cell::NoNext,
                     () if end > CACHE_CELL_SLOTS => Cell::Beyond,
                     () => Cell::Kept,
                 };
@@ -178,12 +179,6 @@ impl Golden {
             wraps,
             cell,
         }
-    }
-
-    /// The NextUnit of the current WQE: next_wqe_addr, next_wqe_size and cur_wqe_size.
-    #[inline]
-    pub(super) fn next_unit(&self) -> [u64; 3] {
-        [self.next_wqe_addr, self.next_wqe_size, self.cur_wqe_size]
     }
 
     #[inline]
@@ -203,19 +198,6 @@ impl Golden {
             eq_resp_valid: inputs.eq_resp_valid.is_high(),
             mr_ready: inputs.fetch_mr_ingress_ready.is_high(),
         }
-    }
-
-    /// The guards' conditions on the packet and the mask.
-    #[inline]
-    fn packet_conditions(&self) -> PacketConditions {
-        let packet = PacketInputs {
-            fixes: self.fixes,
-            net_opcode: self.header.net_opcode.get(),
-            service_type: self.header.service_type.get(),
-            solicited: self.header.solicited.get() == 1,
-            qp_state: self.context.qp_state.get(),
-        };
-        packet.conditions()
     }
 
     /// The MR request for a piece of a SEND, for the unit on offer.
@@ -350,7 +332,7 @@ impl Golden {
             Effect::TakePacket => {
                 self.context = Context::decode(&inputs.fetch_cxt_egress_head);
                 self.header = Header::decode(&inputs.fetch_cxt_egress_data);
-                self.packet = self.packet_conditions();
+                self.packet = PacketConditions::of(self.fixes, &self.header, &self.context);
             }
             Effect::BeginPacket => {
                 self.pkt_left = self.header.pkt_length.get() as u32;
@@ -358,10 +340,7 @@ impl Golden {
                 self.length_error = false;
             }
             Effect::TakeNextUnit => {
-                let unit = NextUnit::decode(&inputs.wqe_resp_data);
-                self.next_wqe_addr = unit.next_wqe_addr.get();
-                self.next_wqe_size = unit.next_wqe_size.get();
-                self.cur_wqe_size = unit.cur_wqe_size.get();
+                self.next = NextUnit::decode(&inputs.wqe_resp_data);
                 self.wqe_addr = inputs.rq_offset_dout.get();
             }
             Effect::SkipUnit | Effect::SkipUnitTooShort => {
@@ -390,28 +369,6 @@ impl Golden {
     #[inline]
     fn pass(&mut self, offer: &Offer) {
         self.parsed = self.parsed.wrapping_add(offer.unit.byte_cnt.get() as u32);
-    }
-}
-
-impl Golden {
-    fn reset(fixes: u8) -> Self {
-        Self {
-            fixes,
-            state: State::IDLE_s,
-            context: Context::default(),
-            header: Header::default(),
-            pkt_left: 0,
-            parsed: 0,
-            length_error: false,
-            next_wqe_addr: 0,
-            next_wqe_size: 0,
-            cur_wqe_size: 0,
-            wqe_addr: 0,
-            cq_laddr: 0,
-            eq_laddr: 0,
-            msg_offset: [0; 256],
-            packet: PacketInputs { fixes, ..PacketInputs::default() }.conditions(),
-        }
     }
 }
 
@@ -445,7 +402,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         self.drive(outputs);
         match self.state {
             State::DATA_UNIT_s => {
-                let passes = rules::is_write_with_imm(self.header.net_opcode.get())
+                let passes = rules::is_in(rules::WRITES_WITH_IMM, self.header.net_opcode.get())
                     || self.pkt_left == 0
                     || cycle.offer.available == 0;
                 outputs.wqe_resp_ready = Bits1::from(passes);

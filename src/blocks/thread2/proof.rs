@@ -3,9 +3,9 @@
 //!
 //! A proof abstracts the message-offset table; its read data is the wire `msg_offset`.
 
-use super::rules::layout::{self, NextUnit};
+use super::rules::layout::{NextUnit, QueueResponse};
 use super::rules::{
-    Effect, Opcodes, ROWS, RULES, Row, State, ask, fix, is_acknowledged, is_write_with_imm,
+    Effect, Opcodes, ROWS, RULES, Row, State, WRITES_WITH_IMM, ask, fix, is_acknowledged,
     processes_messages,
 };
 use cosim_core::harness::{
@@ -64,12 +64,7 @@ fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
         let rows = (0..).zip(ROWS).filter(|(_, row)| loads(row));
         let rows: Vec<String> =
             rows.map(|(place, _): (usize, _)| format!("rule_{place}")).collect();
-        TransitionProperty {
-            rule,
-            when: format!("~({})", rows.join(" | ")),
-            next: vec![(*name, (*name).to_owned())],
-            ..TransitionProperty::default()
-        }
+        TransitionProperty::new(rule, format!("~({})", rows.join(" | "))).loads([(*name, *name)])
     };
     all.extend(STAY.iter().map(stays));
     all
@@ -86,20 +81,11 @@ const STAY: [(&str, &str); 11] = stay!(
     "wqe_addr" "cq_laddr" "eq_laddr"
 );
 
-/// The bit range of a field of a signal.
-fn bits(signal: &str, Field { lsb, width }: Field) -> String {
-    format!("{signal}[{}:{lsb}]", lsb + width - 1)
-}
-
-/// The position of a field of a port.
-fn place(port: &str, name: &str) -> Field {
-    let field = layout::fields(port).iter().find(|(known, _)| *known == name);
-    field.map_or_else(|| unreachable!("{port} has no {name}"), |(_, field)| *field)
-}
-
-/// A field of a signal with the layout of a port.
-fn field(signal: &str, port: &str, name: &str) -> String {
-    bits(signal, place(port, name))
+/// A field of a port.
+fn field(port: &str, fields: &[(&str, Field)], name: &str) -> String {
+    let known = fields.iter().find(|(known, _)| *known == name);
+    let (_, Field { lsb, width }) = known.unwrap_or_else(|| unreachable!("{port} has no {name}"));
+    format!("{port}[{}:{lsb}]", lsb + width - 1)
 }
 
 /// Whether a field has one of the codes for which something holds.
@@ -116,36 +102,35 @@ fn opcode_in(opcodes: Opcodes) -> String {
 /// A bit of [`ask`] as an expression.
 fn fact(bit: u32, parameters: &Parameters) -> String {
     let fixed = |number: u32| format!("1'b{}", u8::from(parameters.fixes() & fix(number) != 0));
-    match bit {
-        ask::CXT_VALID => "fetch_cxt_egress_valid".to_owned(),
-        ask::WQE_REQ_READY => "wqe_req_ready".to_owned(),
-        ask::WQE_RESP_VALID => "wqe_resp_valid".to_owned(),
-        ask::WQE_RESP_LAST => "wqe_resp_last".to_owned(),
-        ask::NOTHING_LEFT => "nothing_left".to_owned(),
-        ask::NOTHING_AVAILABLE => "none_available".to_owned(),
-        ask::REST_FITS => "rest_fits".to_owned(),
-        ask::CQ_REQ_READY => "cq_req_ready".to_owned(),
-        ask::CQ_RESP_VALID => "cq_resp_valid".to_owned(),
-        ask::EQ_REQ_READY => "eq_req_ready".to_owned(),
-        ask::EQ_RESP_VALID => "eq_resp_valid".to_owned(),
-        ask::MR_READY => "fetch_mr_ingress_ready".to_owned(),
-        ask::LENGTH_ERROR => "len_error".to_owned(),
-        ask::F0 => fixed(0),
-        ask::F2 => fixed(2),
-        ask::F4 => fixed(4),
-        ask::EVENT => format!("({} & solicited)", fixed(1)),
-        ask::WRITE_COMPLETES => {
-            format!("({} & {})", fixed(3), is_one("net_opcode", 5, is_write_with_imm))
-        }
-        ask::WQE_ENDS => format!("({} & wqe_resp_last)", fixed(5)),
+    let name = match bit {
+        ask::CXT_VALID => "fetch_cxt_egress_valid",
+        ask::WQE_REQ_READY => "wqe_req_ready",
+        ask::WQE_RESP_VALID => "wqe_resp_valid",
+        ask::WQE_RESP_LAST => "wqe_resp_last",
+        ask::NOTHING_LEFT => "nothing_left",
+        ask::NOTHING_AVAILABLE => "none_available",
+        ask::REST_FITS => "rest_fits",
+        ask::CQ_REQ_READY => "cq_req_ready",
+        ask::CQ_RESP_VALID => "cq_resp_valid",
+        ask::EQ_REQ_READY => "eq_req_ready",
+        ask::EQ_RESP_VALID => "eq_resp_valid",
+        ask::MR_READY => "fetch_mr_ingress_ready",
+        ask::LENGTH_ERROR => "len_error",
+        ask::F0 => return fixed(0),
+        ask::F2 => return fixed(2),
+        ask::F4 => return fixed(4),
+        ask::EVENT => return format!("({} & solicited)", fixed(1)),
+        ask::WRITE_COMPLETES => return format!("({} & {})", fixed(3), opcode_in(WRITES_WITH_IMM)),
+        ask::WQE_ENDS => return format!("({} & wqe_resp_last)", fixed(5)),
         ask::UNACKED => {
-            format!("({} & ~{})", fixed(6), is_one("service_type", 3, is_acknowledged))
+            return format!("({} & ~{})", fixed(6), is_one("service_type", 3, is_acknowledged));
         }
         ask::REFUSED => {
-            format!("({} & ~{})", fixed(7), is_one("qp_state", 3, processes_messages))
+            return format!("({} & ~{})", fixed(7), is_one("qp_state", 3, processes_messages));
         }
         other => unreachable!("no guard asks {other:#x}"),
-    }
+    };
+    name.to_owned()
 }
 
 /// The condition in which a row applies.
@@ -177,10 +162,8 @@ fn guard(row: &Row, parameters: &Parameters) -> String {
 /// The registers that an effect loads, with their next values.
 fn loaded(effect: Effect) -> Vec<(&'static str, String)> {
     let of = |register, value: &str| (register, value.to_owned());
-    let next_unit = |register, name: &str| {
-        let known = NextUnit::FIELDS.iter().find(|(known, _)| *known == name);
-        (register, known.map(|(_, field)| bits("wqe_resp_data", *field)).unwrap_or_default())
-    };
+    let next = |register| (register, field("wqe_resp_data", NextUnit::FIELDS, register));
+    let laddr = |port| field(port, QueueResponse::FIELDS, "laddr");
     let passed = || of("parsed", "parsed_after");
     let placed = || of("pkt_left", "left_after");
     let too_short = || of("len_error", "1'b1");
@@ -195,17 +178,17 @@ fn loaded(effect: Effect) -> Vec<(&'static str, String)> {
             of("len_error", "1'b0"),
         ],
         Effect::TakeNextUnit => vec![
-            next_unit("next_wqe_addr", "next_wqe_addr"),
-            next_unit("next_wqe_size", "next_wqe_size"),
-            next_unit("cur_wqe_size", "cur_wqe_size"),
+            next("next_wqe_addr"),
+            next("next_wqe_size"),
+            next("cur_wqe_size"),
             of("wqe_addr", "rq_offset_dout"),
         ],
         Effect::SkipUnit => vec![passed()],
         Effect::SkipUnitTooShort => vec![passed(), too_short()],
         Effect::TakeUnit => vec![passed(), placed()],
         Effect::TakeUnitTooShort => vec![passed(), placed(), too_short()],
-        Effect::TakeCqAddress => vec![("cq_laddr", field("cq_resp_head", "cq_resp_head", "laddr"))],
-        Effect::TakeEqAddress => vec![("eq_laddr", field("eq_resp_head", "eq_resp_head", "laddr"))],
+        Effect::TakeCqAddress => vec![("cq_laddr", laddr("cq_resp_head"))],
+        Effect::TakeEqAddress => vec![("eq_laddr", laddr("eq_resp_head"))],
     }
 }
 
@@ -248,17 +231,13 @@ fn outputs(state: State) -> Vec<(&'static str, String)> {
 
 fn of_row(index: usize, parameters: &Parameters) -> TransitionProperty {
     let row = &ROWS[index];
-    let mut next = vec![("cur_state", format!("6'd{}", row.to as u8))];
-    next.extend(loaded(row.effect));
     // Outputs are not specified for codes that are not states.
     let outputs = if row.from == State::Undefined { Vec::new() } else { outputs(row.from) };
-    TransitionProperty {
-        rule: RULES[index].name,
-        one_of: Some("T01 to T46".to_owned()),
-        when: guard(row, parameters),
-        outputs,
-        next,
-    }
+    TransitionProperty::new(RULES[index].name, guard(row, parameters))
+        .one_of("T01 to T46")
+        .shows(outputs)
+        .loads([("cur_state", format!("6'd{}", row.to as u8))])
+        .loads(loaded(row.effect))
 }
 
 /// A packet that was taken is finished, if its partners answer.

@@ -8,10 +8,10 @@ mod conditions;
 pub mod layout;
 
 use ask::*;
-use conditions::{ANY, PLAIN_WRITES, READS, SEND_ENDS, SENDS, WRITES, WRITES_WITH_IMM};
+use conditions::{ANY, PLAIN_WRITES};
 pub use conditions::{
-    Conditions, CycleInputs, Opcodes, PacketConditions, PacketInputs, ask, consumes_wqe, ends_send,
-    fix, is_acknowledged, is_read, is_send, is_write, is_write_with_imm, processes_messages,
+    Conditions, CycleInputs, Opcodes, PacketConditions, READS, SEND_ENDS, SENDS, WITH_WQE, WRITES,
+    WRITES_WITH_IMM, ask, fix, is_acknowledged, is_in, processes_messages,
 };
 use layout::opcode;
 
@@ -161,7 +161,7 @@ cosim_core::rules! {
         row(IDLE_s, JUDGE_s, on(CXT_VALID)).does(Effect::TakePacket);
     T02: "no context, stay idle", row(IDLE_s, IDLE_s, off(CXT_VALID));
     T03: "the operation consumes a receive WQE",
-        row(JUDGE_s, WQE_REQ_s, off(REFUSED).opcodes(SENDS | WRITES_WITH_IMM));
+        row(JUDGE_s, WQE_REQ_s, off(REFUSED).opcodes(WITH_WQE));
     T04: "RDMA WRITE, check the MR at once",
         row(JUDGE_s, MR_FOR_WRITE_s, off(REFUSED).opcodes(PLAIN_WRITES));
     T05: "RDMA READ request, check the MR",

@@ -162,7 +162,7 @@ pub(crate) fn check<'a>(
         let object = |field: &'static str, message: String| Err((index, field, message));
         let net_opcode = packet.header.net_opcode.get();
         let name = opcode::NAMES[net_opcode as usize];
-        if rules::consumes_wqe(net_opcode) {
+        if rules::is_in(rules::WITH_WQE, net_opcode) {
             match &packet.wqe {
                 None => return object("wqe", format!("missing; a {name} packet consumes a WQE")),
                 Some(wqe) if wqe.units.is_empty() => {
@@ -181,8 +181,8 @@ pub(crate) fn check<'a>(
             return object("again", message.to_owned());
         }
         let operation = match net_opcode {
-            code if rules::is_send(code) => "SEND",
-            code if rules::is_write(code) => "RDMA_WRITE",
+            code if rules::is_in(rules::SENDS, code) => "SEND",
+            code if rules::is_in(rules::WRITES, code) => "RDMA_WRITE",
             _ => continue,
         };
         let (open, bytes) = &mut open[(packet.header.local_qpn.get() & 0xff) as usize];

@@ -233,13 +233,13 @@ fn fixed(parameters: &Parameters, n: u32) -> bool {
 /// Impossible outcomes of packets with an opcode.
 fn no_such_outcome(opcode: u64, outcome: usize, parameters: &Parameters) -> Option<&'static str> {
     let means = opcode <= opcode::RDMA_READ_REQUEST_ONLY;
-    let is_read = means && rules::is_read(opcode);
+    let is_read = means && rules::is_in(rules::READS, opcode);
     match OUTCOME.values[outcome].name {
         "unknown" if means => Some("T03 to T05 have its opcode"),
         "unknown" | "reset" => None,
         "refused" => (!fixed(parameters, 7)).then_some("needs F7"),
         _ if !means => Some("T06: the opcode asks for nothing"),
-        "lost" if !rules::consumes_wqe(opcode) => Some("T08: it takes no WQE"),
+        "lost" if !rules::is_in(rules::WITH_WQE, opcode) => Some("T08: it takes no WQE"),
         "lost" => fixed(parameters, 0).then_some("replaced by F0"),
         "read" => (!is_read).then_some("T05: it is no RDMA READ request"),
         _ if is_read => Some("T38, F4: an RDMA READ request is answered by the next stage"),

@@ -33,7 +33,10 @@ fn units_hold_their_message_and_end_where_packets_end() {
             })
             .collect();
         assert_eq!(sizes.last(), Some(&0));
-        assert!(*ends.last().unwrap() >= length || !rules::is_send(packet.header.net_opcode.get()));
+        assert!(
+            *ends.last().unwrap() >= length
+                || !rules::is_in(rules::SENDS, packet.header.net_opcode.get())
+        );
         large += u32::from(sizes.iter().any(|size| *size > 1 << 24));
         let is_first = packet.header.net_opcode.get() == opcode::SEND_FIRST;
         at_edge += u32::from(is_first && ends[..ends.len() - 2].contains(&length));

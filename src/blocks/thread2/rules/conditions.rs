@@ -1,22 +1,7 @@
 //! The conditions of guards: on the packet, on the cycle, on the opcode.
 
-use super::layout::{opcode, qp_state, service};
+use super::layout::{Context, Header, opcode, qp_state, service};
 use ask::*;
-
-/// Values for guards that are constant while a packet is processed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PacketInputs {
-    /// The mask of fixes.
-    pub fixes: u8,
-    /// The latched header's net_opcode, 5 bits.
-    pub net_opcode: u64,
-    /// The latched header's service_type, 3 bits.
-    pub service_type: u64,
-    /// The latched header's solicited bit.
-    pub solicited: bool,
-    /// The latched context's qp_state, 3 bits.
-    pub qp_state: u64,
-}
 
 /// Bit n of the mask of fixes.
 pub const fn fix(n: u32) -> u8 {
@@ -81,56 +66,34 @@ cycle_inputs! {
 /// Sets of opcodes: bit n is net_opcode n.
 pub type Opcodes = u32;
 
-pub(super) const SEND_ENDS: Opcodes = 1 << opcode::SEND_LAST
+/// Last and only packets of SENDs.
+pub const SEND_ENDS: Opcodes = 1 << opcode::SEND_LAST
     | 1 << opcode::SEND_ONLY
     | 1 << opcode::SEND_LAST_WITH_IMM
     | 1 << opcode::SEND_ONLY_WITH_IMM;
-pub(super) const SENDS: Opcodes = SEND_ENDS | 1 << opcode::SEND_FIRST | 1 << opcode::SEND_MIDDLE;
-pub(super) const WRITES_WITH_IMM: Opcodes =
+/// All packets of SENDs.
+pub const SENDS: Opcodes = SEND_ENDS | 1 << opcode::SEND_FIRST | 1 << opcode::SEND_MIDDLE;
+/// RDMA WRITEs with immediate.
+pub const WRITES_WITH_IMM: Opcodes =
     1 << opcode::RDMA_WRITE_LAST_WITH_IMM | 1 << opcode::RDMA_WRITE_ONLY_WITH_IMM;
 pub(super) const PLAIN_WRITES: Opcodes = 1 << opcode::RDMA_WRITE_FIRST
     | 1 << opcode::RDMA_WRITE_MIDDLE
     | 1 << opcode::RDMA_WRITE_LAST
     | 1 << opcode::RDMA_WRITE_ONLY;
-pub(super) const WRITES: Opcodes = PLAIN_WRITES | WRITES_WITH_IMM;
-pub(super) const READS: Opcodes = 1 << opcode::RDMA_READ_REQUEST_FIRST
+/// All packets of RDMA WRITEs.
+pub const WRITES: Opcodes = PLAIN_WRITES | WRITES_WITH_IMM;
+/// Packets that consume a receive WQE.
+pub const WITH_WQE: Opcodes = SENDS | WRITES_WITH_IMM;
+/// RDMA READ requests.
+pub const READS: Opcodes = 1 << opcode::RDMA_READ_REQUEST_FIRST
     | 1 << opcode::RDMA_READ_REQUEST_MIDDLE
     | 1 << opcode::RDMA_READ_REQUEST_LAST
     | 1 << opcode::RDMA_READ_REQUEST_ONLY;
 pub(super) const ANY: Opcodes = u32::MAX;
 
-const fn is_in(set: Opcodes, net_opcode: u64) -> bool {
+/// Whether a set has an opcode.
+pub const fn is_in(set: Opcodes, net_opcode: u64) -> bool {
     set >> net_opcode & 1 == 1
-}
-
-/// Whether a packet consumes a receive WQE.
-pub const fn consumes_wqe(net_opcode: u64) -> bool {
-    is_in(SENDS | WRITES_WITH_IMM, net_opcode)
-}
-
-/// Whether a packet is a SEND of any kind.
-pub const fn is_send(net_opcode: u64) -> bool {
-    is_in(SENDS, net_opcode)
-}
-
-/// Whether a packet ends a SEND.
-pub const fn ends_send(net_opcode: u64) -> bool {
-    is_in(SEND_ENDS, net_opcode)
-}
-
-/// Whether a packet is an RDMA WRITE with immediate.
-pub const fn is_write_with_imm(net_opcode: u64) -> bool {
-    is_in(WRITES_WITH_IMM, net_opcode)
-}
-
-/// Whether a packet is an RDMA WRITE of any kind.
-pub const fn is_write(net_opcode: u64) -> bool {
-    is_in(WRITES, net_opcode)
-}
-
-/// Whether a packet is an RDMA READ request.
-pub const fn is_read(net_opcode: u64) -> bool {
-    is_in(READS, net_opcode)
 }
 
 /// Whether a service acknowledges packets (S1).
@@ -156,24 +119,24 @@ pub struct PacketConditions {
     pub(super) opcode: Opcodes,
 }
 
-impl PacketInputs {
-    /// The conditions that hold for the packet.
+impl PacketConditions {
+    /// The conditions that hold for a packet under a mask of fixes.
     #[inline]
-    pub fn conditions(&self) -> PacketConditions {
-        let fixed = |n| self.fixes & fix(n) != 0;
+    pub fn of(fixes: u8, header: &Header, context: &Context) -> Self {
+        let fixed = |n| fixes & fix(n) != 0;
+        let net_opcode = header.net_opcode.get();
+        let with_imm = is_in(WRITES_WITH_IMM, net_opcode);
         let conditions = flag(fixed(0), F0)
             | flag(fixed(2), F2)
             | flag(fixed(4), F4)
             | flag(fixed(5), WQE_ENDS)
-            | flag(fixed(1) && self.solicited, EVENT)
-            | flag(fixed(3) && is_write_with_imm(self.net_opcode), WRITE_COMPLETES)
-            | flag(fixed(6) && !is_acknowledged(self.service_type), UNACKED)
-            | flag(fixed(7) && !processes_messages(self.qp_state), REFUSED);
-        PacketConditions { conditions, opcode: 1 << self.net_opcode }
+            | flag(fixed(1) && header.solicited.get() == 1, EVENT)
+            | flag(fixed(3) && with_imm, WRITE_COMPLETES)
+            | flag(fixed(6) && !is_acknowledged(header.service_type.get()), UNACKED)
+            | flag(fixed(7) && !processes_messages(context.qp_state.get()), REFUSED);
+        Self { conditions, opcode: 1 << net_opcode }
     }
-}
 
-impl PacketConditions {
     /// The conditions that hold in a cycle.
     #[inline]
     pub(super) fn with(self, cycle: &CycleInputs) -> Conditions {
