@@ -10,7 +10,7 @@ use super::rtl::{
 };
 use super::rules::layout::QueueResponse;
 use super::traffic::{self, Packet, PacketCursor, Queue, Traffic, Unit};
-use cosim_core::harness::{self, CycleNoise, Noise, Pace, Parameters};
+use cosim_core::harness::{self, CycleNoise, Noise, Pace, Parameters, longest};
 use cosim_core::value::Uint;
 
 /// Idle cycles after the last packet, in which nothing else may happen.
@@ -32,8 +32,6 @@ pub struct Environment<'a> {
     noise: Noise,
     /// The packet that is on offer or comes next.
     place: PacketCursor,
-    /// Number of accepted packets.
-    taken: u64,
     station: HeaderSource,
     modules: Modules<'a>,
     pace: Pace,
@@ -44,7 +42,10 @@ pub struct Environment<'a> {
 pub(crate) struct Modules<'a> {
     tables: Tables,
     current: Option<&'a Packet>,
-    mr: Requests,
+    /// Cycles that the next MR request waits.
+    mr_stall: u64,
+    /// Number of MR requests of the packet so far.
+    mr_served: usize,
     wqe: Responder<Bits128>,
     /// Number of beats of the current WQE response that were offered.
     beat: usize,
@@ -62,14 +63,6 @@ struct HeaderSource {
     offered: bool,
     head: Bits416,
     data: Bits488,
-}
-
-/// Accepts requests after a stall.
-#[derive(Debug, Clone, Default)]
-struct Requests {
-    stall: u64,
-    /// Number of MR requests of the packet so far.
-    served: usize,
 }
 
 /// Accepts a request after a stall and offers a response after a gap.
@@ -212,10 +205,8 @@ impl<'a> Environment<'a> {
     /// Handles that the packet on offer was accepted.
     fn take_packet(&mut self, packet: &'a Packet) {
         self.modules.begin(packet);
-        if let Some(reset) = packet.reset {
-            self.pace.reset.start(reset);
-        }
-        self.taken += 1;
+        self.pace.start(packet.reset);
+        self.pace.packets += 1;
         self.place.step(packet);
         self.station.gap = self.packets.get(self.place.index).map_or(0, |packet| packet.gap.get());
     }
@@ -232,7 +223,8 @@ impl<'a> Modules<'a> {
         Self {
             tables: Tables::new(tables),
             current: None,
-            mr: Requests::default(),
+            mr_stall: 0,
+            mr_served: 0,
             wqe: Responder::default(),
             beat: 0,
             beat_last: false,
@@ -249,8 +241,8 @@ impl<'a> Modules<'a> {
         self.wqe.stall = packet.wqe.as_ref().map_or(0, |wqe| wqe.stall.get());
         self.cq.stall = packet.cq.stall.get();
         self.eq.stall = packet.eq.stall.get();
-        self.mr.served = 0;
-        self.mr.stall = stall(packet, 0);
+        self.mr_served = 0;
+        self.mr_stall = stall(packet, 0);
         if let Some(owner) = packet.cell_owner {
             let cell = (packet.header.local_qpn.get() & 0x7f) as usize;
             self.tables.cache_owned[cell] = owner.get() as u8;
@@ -282,70 +274,38 @@ impl<'a> Modules<'a> {
         self.beat += 1;
     }
 
-    fn queue_response(&self, noise: &mut Noise, queue: fn(&Packet) -> Queue) -> (u64, Bits96) {
-        let Queue { gap, laddr, .. } = self.current.map_or_else(Queue::default, queue);
-        let reserved = Bits96::from_words(noise.words());
-        (gap.get(), QueueResponse { laddr }.encode(reserved))
-    }
-
     /// Handles a reset: pending answers for the lost packet are dropped.
     fn flush(&mut self) {
         self.wqe = Responder::default();
         self.cq = Responder::default();
         self.eq = Responder::default();
-        self.mr.stall = 0;
+        self.mr_stall = 0;
     }
 
     /// Drives the modules' pins; `noise` and `flags` are for idle ones.
     #[inline]
     pub(crate) fn drive(&self, noise: &[u32; PAYLOAD_WORDS], flags: u32, inputs: &mut Inputs) {
-        // Exhaustive, so that a changed port list of the RTL does not compile.
-        let Inputs {
-            rst: _,
-            fetch_cxt_egress_valid: _,
-            fetch_cxt_egress_head: _,
-            fetch_cxt_egress_data: _,
-            fetch_cxt_egress_start: _,
-            fetch_cxt_egress_last: _,
-            fetch_mr_ingress_ready,
-            wqe_req_ready,
-            wqe_resp_valid,
-            wqe_resp_head,
-            wqe_resp_data,
-            wqe_resp_start,
-            wqe_resp_last,
-            cache_offset_dout,
-            cache_owned_dout,
-            rq_offset_dout,
-            cq_req_ready,
-            cq_resp_valid,
-            cq_resp_head,
-            eq_req_ready,
-            eq_resp_valid,
-            eq_resp_head,
-            padding: _,
-        } = inputs;
-        let Self { mr, wqe, cq, eq, tables, .. } = self;
+        let Self { wqe, cq, eq, tables, .. } = self;
         let mut noise = CycleNoise::new(noise);
-        *fetch_mr_ingress_ready = Bits1::from(mr.stall == 0);
+        inputs.fetch_mr_ingress_ready = Bits1::from(self.mr_stall == 0);
 
-        *wqe_req_ready = Bits1::from(wqe.ready());
-        *wqe_resp_valid = Bits1::from(wqe.valid());
-        noise.drive(wqe_resp_head, wqe.valid(), &self.beat_head);
-        noise.drive(wqe_resp_data, wqe.valid(), &wqe.payload);
-        *wqe_resp_start = flag(flags, 2, wqe.valid(), self.beat == 1);
-        *wqe_resp_last = flag(flags, 3, wqe.valid(), self.beat_last);
+        inputs.wqe_req_ready = Bits1::from(wqe.ready());
+        inputs.wqe_resp_valid = Bits1::from(wqe.valid());
+        noise.drive(&mut inputs.wqe_resp_head, wqe.valid(), &self.beat_head);
+        noise.drive(&mut inputs.wqe_resp_data, wqe.valid(), &wqe.payload);
+        inputs.wqe_resp_start = flag(flags, 2, wqe.valid(), self.beat == 1);
+        inputs.wqe_resp_last = flag(flags, 3, wqe.valid(), self.beat_last);
 
-        *cache_offset_dout = Bits8::new(u64::from(tables.cache_offset_dout));
-        *cache_owned_dout = Bits8::new(u64::from(tables.cache_owned_dout));
-        *rq_offset_dout = Bits24::new(u64::from(tables.rq_offset_dout));
+        inputs.cache_offset_dout = Bits8::new(u64::from(tables.cache_offset_dout));
+        inputs.cache_owned_dout = Bits8::new(u64::from(tables.cache_owned_dout));
+        inputs.rq_offset_dout = Bits24::new(u64::from(tables.rq_offset_dout));
 
-        *cq_req_ready = Bits1::from(cq.ready());
-        *cq_resp_valid = Bits1::from(cq.valid());
-        noise.drive(cq_resp_head, cq.valid(), &cq.payload);
-        *eq_req_ready = Bits1::from(eq.ready());
-        *eq_resp_valid = Bits1::from(eq.valid());
-        noise.drive(eq_resp_head, eq.valid(), &eq.payload);
+        inputs.cq_req_ready = Bits1::from(cq.ready());
+        inputs.cq_resp_valid = Bits1::from(cq.valid());
+        noise.drive(&mut inputs.cq_resp_head, cq.valid(), &cq.payload);
+        inputs.eq_req_ready = Bits1::from(eq.ready());
+        inputs.eq_resp_valid = Bits1::from(eq.valid());
+        noise.drive(&mut inputs.eq_resp_head, eq.valid(), &eq.payload);
     }
 
     /// Advances one cycle.
@@ -358,11 +318,11 @@ impl<'a> Modules<'a> {
             return;
         }
         if high(outputs.fetch_mr_ingress_valid) {
-            if self.mr.stall > 0 {
-                self.mr.stall -= 1;
+            if self.mr_stall > 0 {
+                self.mr_stall -= 1;
             } else {
-                self.mr.served += 1;
-                self.mr.stall = self.current.map_or(0, |packet| stall(packet, self.mr.served));
+                self.mr_served += 1;
+                self.mr_stall = self.current.map_or(0, |packet| stall(packet, self.mr_served));
                 self.handshakes += 1;
             }
         }
@@ -375,17 +335,19 @@ impl<'a> Modules<'a> {
             self.beat = 0;
             self.offer_beat(noise);
         }
-        self.handshakes += u64::from(self.cq.clock_response(high(outputs.cq_resp_ready)));
-        if self.cq.clock_request(high(outputs.cq_req_valid)) {
-            self.handshakes += 1;
-            let (gap, payload) = self.queue_response(noise, |packet| packet.cq);
-            self.cq.offer(gap, payload);
-        }
-        self.handshakes += u64::from(self.eq.clock_response(high(outputs.eq_resp_ready)));
-        if self.eq.clock_request(high(outputs.eq_req_valid)) {
-            self.handshakes += 1;
-            let (gap, payload) = self.queue_response(noise, |packet| packet.eq);
-            self.eq.offer(gap, payload);
+        let of_cq: fn(&Packet) -> Queue = |packet| packet.cq;
+        let queues = [
+            (&mut self.cq, outputs.cq_resp_ready, outputs.cq_req_valid, of_cq),
+            (&mut self.eq, outputs.eq_resp_ready, outputs.eq_req_valid, |packet| packet.eq),
+        ];
+        for (queue, ready, valid, answer) in queues {
+            self.handshakes += u64::from(queue.clock_response(high(ready)));
+            if queue.clock_request(high(valid)) {
+                self.handshakes += 1;
+                let Queue { gap, laddr, .. } = self.current.map_or_else(Queue::default, answer);
+                let reserved = Bits96::from_words(noise.words());
+                queue.offer(gap.get(), QueueResponse { laddr }.encode(reserved));
+            }
         }
     }
 }
@@ -400,27 +362,17 @@ fn stall(packet: &Packet, index: usize) -> u64 {
     packet.mr_stalls.get(index).copied().map_or(0, Uint::get)
 }
 
-#[inline]
-fn longest<'a>(waits: impl IntoIterator<Item = &'a Uint<12>>) -> u64 {
-    // A plain loop for speed: it runs over every unit of a case.
-    let mut longest = 0;
-    for wait in waits {
-        longest = longest.max(wait.get());
-    }
-    longest
-}
-
 /// The longest gap, stall or time to reset of a packet, in cycles.
 #[inline]
 fn longest_wait(packet: &Packet) -> u64 {
     let Packet { gap, cq, eq, mr_stalls, .. } = packet;
-    let alone = longest([gap, &cq.stall, &cq.gap, &eq.stall, &eq.gap]);
+    let alone = longest([*gap, cq.stall, cq.gap, eq.stall, eq.gap]);
     let wqe = packet.wqe.as_ref().map_or(0, |wqe| {
-        let units = longest(wqe.units.iter().map(|unit| &unit.gap));
+        let units = longest(wqe.units.iter().map(|unit| unit.gap));
         units.max(wqe.stall.get()).max(wqe.gap.get())
     });
     let reset = packet.reset.map_or(0, |reset| reset.total());
-    alone.max(longest(mr_stalls)).max(wqe).max(reset)
+    alone.max(longest(mr_stalls.iter().copied())).max(wqe).max(reset)
 }
 
 /// Cycles without a handshake that the traffic can cause.
@@ -434,7 +386,6 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             packets: &traffic.packets,
             noise: Noise::new(traffic.noise.get()),
             place: PacketCursor::default(),
-            taken: 0,
             station: HeaderSource {
                 gap: traffic.packets.first().map_or(0, |packet| packet.gap.get()),
                 offered: false,
@@ -473,7 +424,6 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let idle = ready && !self.station.offered && self.place.index == self.packets.len();
         self.pace.handshakes += u64::from(self.station.offered && ready);
         self.clock_station(ready);
-        self.pace.packets = self.taken;
         self.pace.clock(idle);
     }
 
@@ -493,6 +443,6 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
     }
 
     fn packets(&self) -> u64 {
-        self.taken
+        self.pace.packets
     }
 }

@@ -16,13 +16,13 @@ mod tables;
 use self::codes::Operation;
 use self::memory::{belongs, payload, remote};
 use self::obligations::{Bill, Obligation, PacketObligations, in_flight};
-use self::pins::{Channel, Offer};
+use self::pins::{Channel, Offer, is_waiting};
 use self::requests::{Memory, MrRequest};
 use self::ring::Ring;
 use super::rtl::{Inputs, Outputs};
 use super::rules::layout::{DataUnit, MrData, MrHead};
 use super::traffic::{Packet, PacketCursor, Tables, Traffic};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use std::fmt;
 
 cosim_core::check_names! {
@@ -65,6 +65,21 @@ cosim_core::check_names! {
     ANSWERED = "answer-taken-as-asked";
     /// Every beat of a consumed WQE is accepted.
     BEATS = "wqe-taken-whole";
+    /// In reset every output is 0.
+    RESET = "zero-in-reset";
+    /// Payload is 0 while its valid is 0, and write data is 0 while its enable is 0.
+    IDLE = "zero-while-idle";
+    /// `start` and `last` are 1 exactly while valid is 1.
+    FRAMED = "start-and-last-with-valid";
+    /// An offer keeps its valid and its payload until it is accepted.
+    HELD = "offer-held";
+    /// No state uses two channels, except for MR requests that consume a unit of their WQE.
+    ALONE = "one-channel-at-a-time";
+    /// The address of the tables is 0 while the block is idle, else the QP of the current packet.
+    ADDRESS = "table-address";
+    /// The cache's tables are written together with the RQ's offset, and tell whether the QP keeps
+    /// its cell.
+    CACHE = "cache-tables-written";
 }
 
 /// The scoreboard of one case.
@@ -203,29 +218,26 @@ impl<'a> Scoreboard<'a> {
         account.pay(due, 1)?;
         self.total[due as usize] += 1;
         let expected = requests::wqe_head(self.packets[account.packet]);
-        if *outputs.wqe_req_head.words() != expected {
-            let what = requests::differences("wqe_req_head", &outputs.wqe_req_head, &expected);
-            return Err(account.violation(FIELDS, format_args!("{what}")));
-        }
-        Ok(())
+        account.compare("wqe_req_head", &outputs.wqe_req_head, expected)
     }
 
     /// Checks requests to the CQ and the EQ, and the answers.
     #[inline]
     fn queues(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        if outputs.cq_req_valid.is_high() && inputs.cq_req_ready.is_high() {
-            let account = in_flight(&mut self.account, "a CQ request")?;
-            let context = &self.packets[account.packet].context;
-            let (number, log) = (context.rcv_cqn.get(), context.cq_log_size.get());
-            let head = outputs.cq_req_head.get();
-            account.request_queue(Obligation::CqRequested, head, number, log)?;
+        let cq = outputs.cq_req_valid.is_high() && inputs.cq_req_ready.is_high();
+        let eq = outputs.eq_req_valid.is_high() && inputs.eq_req_ready.is_high();
+        if !cq && !eq {
+            return Ok(());
         }
-        if outputs.eq_req_valid.is_high() && inputs.eq_req_ready.is_high() {
-            let account = in_flight(&mut self.account, "an EQ request")?;
-            let context = &self.packets[account.packet].context;
-            let (number, log) = (context.cq_comp_eqn.get(), context.eq_log_size.get());
-            let head = outputs.eq_req_head.get();
-            account.request_queue(Obligation::EqRequested, head, number, log)?;
+        let account = in_flight(&mut self.account, "a request to a queue")?;
+        let context = &self.packets[account.packet].context;
+        if cq {
+            let expected = requests::queue_head(context.rcv_cqn.get(), context.cq_log_size);
+            account.request_queue(Obligation::CqRequested, outputs.cq_req_head, expected)?;
+        }
+        if eq {
+            let expected = requests::queue_head(context.cq_comp_eqn.get(), context.eq_log_size);
+            account.request_queue(Obligation::EqRequested, outputs.eq_req_head, expected)?;
         }
         Ok(())
     }
@@ -248,13 +260,11 @@ impl<'a> Scoreboard<'a> {
             account.awaits(Obligation::CqRequested, Obligation::CqAnswered),
             account.awaits(Obligation::EqRequested, Obligation::EqAnswered),
         );
-        if (cq, eq) != awaited {
-            let what = format_args!(
-                "(cq_resp_ready, eq_resp_ready) is {:?}, and the awaited answers are {awaited:?}",
-                (cq, eq)
-            );
-            return Err(account.violation(ANSWERED, what));
-        }
+        let what = format_args!(
+            "(cq_resp_ready, eq_resp_ready) is {:?}, and the awaited answers are {awaited:?}",
+            (cq, eq)
+        );
+        account.require((cq, eq) == awaited, ANSWERED, what)?;
         if cq && inputs.cq_resp_valid.is_high() {
             account.pay(Obligation::CqAnswered, 1)?;
         }
@@ -263,14 +273,9 @@ impl<'a> Scoreboard<'a> {
         }
         let beats = account.paid[Obligation::Beats as usize];
         let requested = account.paid[Obligation::Wqe as usize] > 0;
-        if wqe & !requested | !wqe & requested & (beats == 0) {
-            let what = format_args!(
-                "wqe_resp_ready is {}, and its NextUnit {} awaited",
-                u64::from(wqe),
-                if requested { "is" } else { "is not" }
-            );
-            return Err(account.violation(ANSWERED, what));
-        }
+        let is_wrong = wqe & !requested | !wqe & requested & (beats == 0);
+        let what = format_args!("wqe_resp_ready is {wqe}, and a WQE was taken: {requested}");
+        account.require(!is_wrong, ANSWERED, what)?;
         if wqe && inputs.wqe_resp_valid.is_high() {
             account.pay(Obligation::Beats, 1)?;
         }
@@ -284,25 +289,15 @@ impl<'a> Scoreboard<'a> {
         let account = in_flight(&mut self.account, "an MR request")?;
         let packet = self.packets[account.packet];
         let due = belongs(account, packet, head, data)?;
-        if due < account.stage {
-            let what = format_args!(
-                "a request for {} after one for {}",
-                due.check().1,
-                account.stage.check().1
-            );
-            return Err(account.violation(ORDER, what));
-        }
+        let (before, (check, noun)) = (account.stage.check().1, due.check());
+        let what = format_args!("a request for {noun} after one for {before}");
+        account.require(due >= account.stage, ORDER, what)?;
         account.stage = due;
         let judged = account.length_error && matches!(due, Obligation::Cqe | Obligation::Ack);
         let status = if judged { codes::LOCAL_LENGTH_ERROR } else { codes::GOOD };
-        if data.status.get() != status {
-            let what = format_args!(
-                "{} with status {}, expected {status}",
-                due.check().1,
-                data.status.get()
-            );
-            return Err(account.violation(due.check().0, what));
-        }
+        let seen = data.status.get();
+        let what = format_args!("{noun} with status {seen}, expected {status}");
+        account.require(seen == status, check, what)?;
         let (amount, request) = match due {
             Obligation::Payload => payload(account, packet, head)?,
             Obligation::Remote => (1, remote(account, packet, head, self.mask >> 4 & 1 == 1)?),
@@ -312,18 +307,10 @@ impl<'a> Scoreboard<'a> {
         };
         account.pay(due, amount)?;
         self.total[due as usize] += amount;
-        let expected_head = request.head(&packet.header);
-        let expected_data = request.data(&packet.header, data.opcode.get(), status);
-        let (head, data) = (&outputs.fetch_mr_ingress_head, &outputs.fetch_mr_ingress_data);
-        if *head.words() != expected_head {
-            let what = requests::differences("fetch_mr_ingress_head", head, &expected_head);
-            return Err(account.violation(FIELDS, format_args!("{what}")));
-        }
-        if *data.words() != expected_data {
-            let what = requests::differences("fetch_mr_ingress_data", data, &expected_data);
-            return Err(account.violation(FIELDS, format_args!("{what}")));
-        }
-        Ok(())
+        let (expected, head) = (request.head(&packet.header), &outputs.fetch_mr_ingress_head);
+        account.compare("fetch_mr_ingress_head", head, expected)?;
+        let expected = request.data(&packet.header, data.opcode.get(), status);
+        account.compare("fetch_mr_ingress_data", &outputs.fetch_mr_ingress_data, expected)
     }
 
     /// Handles an MR request that waits. With F1 and without F2 an event repeats its CQE (T43), and
@@ -347,20 +334,19 @@ impl<'a> Scoreboard<'a> {
     /// Notes the waiting offers that must stay.
     #[inline]
     fn note_offers(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let waiting = pins::is_waiting;
         // Without F0 a WQE request that waits is withdrawn, and the packet with it (T08).
-        if waiting(outputs.wqe_req_valid, inputs.wqe_req_ready) && self.fixed(0) {
+        if is_waiting(outputs.wqe_req_valid, inputs.wqe_req_ready) && self.fixed(0) {
             self.offer.waits(Channel::Wqe, outputs);
         }
-        if waiting(outputs.fetch_mr_ingress_valid, inputs.fetch_mr_ingress_ready)
+        if is_waiting(outputs.fetch_mr_ingress_valid, inputs.fetch_mr_ingress_ready)
             && self.mr_wait(outputs)
         {
             self.offer.waits(Channel::Mr, outputs);
         }
-        if waiting(outputs.cq_req_valid, inputs.cq_req_ready) {
+        if is_waiting(outputs.cq_req_valid, inputs.cq_req_ready) {
             self.offer.waits(Channel::Cq, outputs);
         }
-        if waiting(outputs.eq_req_valid, inputs.eq_req_ready) {
+        if is_waiting(outputs.eq_req_valid, inputs.eq_req_ready) {
             self.offer.waits(Channel::Eq, outputs);
         }
     }
@@ -369,14 +355,12 @@ impl<'a> Scoreboard<'a> {
     #[inline]
     fn tables(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let account = self.account.as_ref();
-        let packet = match (outputs.fetch_cxt_egress_ready.is_high(), account) {
-            (true, _) => None,
-            (false, Some(account)) => Some(self.packets[account.packet]),
-            (false, None) => {
-                let what = "fetch_cxt_egress_ready is 0, and no packet is in flight";
-                return Err(Violation::new(READY, what));
-            }
-        };
+        let is_ready = outputs.fetch_cxt_egress_ready.is_high();
+        if !is_ready && account.is_none() {
+            let what = "fetch_cxt_egress_ready is 0, and no packet is in flight";
+            return Err(Violation::new(READY, what));
+        }
+        let packet = account.filter(|_| !is_ready).map(|account| self.packets[account.packet]);
         tables::addresses(packet, outputs)?;
         match (outputs.rq_offset_wen.is_high(), account, packet) {
             (true, Some(account), Some(packet)) => {
@@ -409,7 +393,7 @@ impl<'a> Scoreboard<'a> {
         };
         let what = format_args!(
             "RQ offset of QP {address:#x} became {after} from {before}, expected {next} from {own} of \
-             QP {qp:#x} (a WQE of {slots} slots, {ring})"
+             QP {qp:#x} (a WQE of {slots} slots, {ring:?})"
         );
         Err(account.violation(wrong, what))
     }
@@ -425,16 +409,7 @@ fn qp(packet: &Packet) -> usize {
 
 impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     fn checks() -> Vec<String> {
-        let parts = [
-            pins::RESET,
-            pins::IDLE,
-            pins::FRAMED,
-            pins::HELD,
-            pins::ALONE,
-            tables::ADDRESS,
-            tables::CACHE,
-        ];
-        [check_list(CHECKS), check_list(&parts)].concat()
+        check_list(CHECKS)
     }
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
@@ -446,9 +421,9 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
         if inputs.rst.is_high() {
             // The current packet is dropped. The RQ offsets are outside of the block and survive.
             self.account = None;
-            self.offer.forget();
+            self.offer = Offer::none();
             self.pairs.iter_mut().for_each(|pair| pair.placed = 0);
-            return pins::in_reset(outputs);
+            return in_reset(RESET, outputs, &Outputs::default());
         }
         self.answers(inputs, outputs)?;
         self.queues(inputs, outputs)?;

@@ -72,21 +72,16 @@ cosim_core::traffic! {
         /// The beat.
         data: DataUnit,
     }
-}
 
-/// Initial contents of the three tables outside of the block.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Tables {
-    /// RQ consumer offsets in slots.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rq_offset: Vec<Entry<8, 24>>,
-    /// Cache offsets in slots.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub cache_offset: Vec<Entry<8, 8>>,
-    /// Owners of cache cells.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub cache_owned: Vec<Entry<7, 8>>,
+    /// Initial contents of the three tables outside of the block.
+    pub struct Tables {
+        /// RQ consumer offsets in slots.
+        rq_offset: Vec<Entry<8, 24>> = default,
+        /// Cache offsets in slots.
+        cache_offset: Vec<Entry<8, 8>> = default,
+        /// Owners of cache cells.
+        cache_owned: Vec<Entry<7, 8>> = default,
+    }
 }
 
 /// One entry of a table.

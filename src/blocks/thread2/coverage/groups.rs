@@ -1,7 +1,7 @@
 //! The covergroups of `thread2`, and the reasons for unreachable bins.
 
 use super::super::rules::layout::opcode;
-use super::super::rules::{self, fix};
+use super::super::rules::{self, State, fix};
 use cosim_core::harness::{Axis, CORNERS, Parameters, Value};
 
 cosim_core::coverage! {
@@ -38,9 +38,6 @@ cosim_core::coverage! {
         "LAST_WITH_IMM": "SEND_LAST_WITH_IMM", "ONLY": "SEND_ONLY",
         "ONLY_WITH_IMM": "SEND_ONLY_WITH_IMM",
     }
-    axis CONTINUES = "packet" {
-        "MIDDLE": "SEND_MIDDLE", "LAST": "SEND_LAST", "LAST_WITH_IMM": "SEND_LAST_WITH_IMM",
-    }
     axis SPLIT = "piece" {
         "unit goes on": "the packet ends inside of the unit",
         "packet goes on": "the unit ends inside of the packet",
@@ -51,14 +48,6 @@ cosim_core::coverage! {
         "rest": "earlier packets have used a part of it",
     }
     axis pub(super) OPERATION = "operation" { "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request" }
-    axis WAITING = "state" {
-        "WQE_REQ_s": "the WQE request", "NEXT_UNIT_s": "the NextUnit", "DATA_UNIT_s": "a DataUnit",
-        "CQ_REQ_s": "the CQ request", "CQ_RESP_s": "the CQ's address", "EQ_REQ_s": "the EQ request",
-        "EQ_RESP_s": "the EQ's address", "MR_FOR_SEND_s": "the MR request of a piece",
-        "MR_FOR_WRITE_s": "the MR request of an RDMA WRITE",
-        "MR_FOR_READ_s": "the MR request of an RDMA READ", "MR_FOR_CQ_s": "the MR request of a CQE",
-        "MR_FOR_EQ_s": "the MR request of an event", "GEN_ACK_s": "the acknowledge",
-    }
     axis CYCLES = "cycles" {
         "0": "it does not wait", "1": "one cycle", "2 or 3": "two or three cycles",
         "4 to 15": "4 to 15 cycles", "16 or more": "16 cycles or more",
@@ -86,17 +75,19 @@ cosim_core::coverage! {
         "cleared": "it returns to 0",
         "cleared beside": "it returns to 0, and that of another QP is not 0",
     }
-    axis FOUND = "state" {
-        "IDLE_s": "no packet is there", "JUDGE_s": "a packet was taken", "WQE_REQ_s": "a WQE is asked for",
-        "NEXT_UNIT_s": "the NextUnit is waited for", "DATA_UNIT_s": "DataUnits are parsed",
-        "CQ_REQ_s": "the CQ is asked for", "CQ_RESP_s": "the CQ's address is waited for",
-        "EQ_REQ_s": "the EQ is asked for", "EQ_RESP_s": "the EQ's address is waited for",
-        "UPDATE_RQ_s": "the tables are written", "MR_FOR_SEND_s": "a piece is placed",
-        "MR_FOR_WRITE_s": "an RDMA WRITE is checked", "MR_FOR_READ_s": "an RDMA READ is checked",
-        "MR_FOR_CQ_s": "a CQE is placed", "MR_FOR_EQ_s": "an event is placed",
-        "GEN_ACK_s": "an acknowledge is asked for",
-    }
 }
+
+const STATES: &[Value] = State::VALUES;
+/// The state that a reset finds.
+const FOUND: Axis = Axis::new("state", STATES.split_at(1).1);
+/// The states that wait: all but IDLE_s, JUDGE_s and UPDATE_RQ_s.
+const WAITING: Axis = Axis::new("state", WAITS);
+const WAITS: &[Value] = &[
+    STATES[3], STATES[4], STATES[5], STATES[6], STATES[7], STATES[8], STATES[9], STATES[11],
+    STATES[12], STATES[13], STATES[14], STATES[15], STATES[16],
+];
+/// Packets that continue a SEND.
+const CONTINUES: Axis = Axis::new("packet", POSITION.values.split_at(4).0.split_at(1).1);
 
 /// The place of a number in the range of its field.
 const NUMBER: Axis = Axis::new("number", CORNERS);

@@ -33,13 +33,11 @@ pub fn belongs(
         header.remote_qpn.get(),
         header.service_type.get(),
     ];
-    if seen != expected {
-        let what = format_args!(
-            "a request with (opcode, head's QP, local QP, remote QP, service) of {seen:x?}, expected \
-             {expected:x?}"
-        );
-        return Err(account.violation(OWN, what));
-    }
+    let what = format_args!(
+        "a request with (opcode, head's QP, local QP, remote QP, service) of {seen:x?}, expected \
+         {expected:x?}"
+    );
+    account.require(seen == expected, OWN, what)?;
     Ok(due)
 }
 
@@ -61,19 +59,16 @@ pub fn payload(
         return Err(account.violation(PAYLOAD, what));
     };
     let inside = account.cursor - start;
-    let left =
-        account.owed[Obligation::Payload as usize] - account.paid[Obligation::Payload as usize];
+    let before = account.paid[Obligation::Payload as usize];
+    let left = account.owed[Obligation::Payload as usize] - before;
     let length = left.min(unit.byte_cnt.get() - inside);
-    if length == 0 {
-        let what = format_args!("a request beyond the packet's payload");
-        return Err(account.violation(PAYLOAD, what));
-    }
+    let what = format_args!("a request beyond the packet's payload");
+    account.require(length > 0, PAYLOAD, what)?;
     let address = unit.laddr.get().wrapping_add(inside);
     let memory = Memory { key: unit.lkey.get(), address, length };
     names(account, PAYLOAD, head, memory)?;
     account.cursor += length;
     // If the WQE is too short, the packet is longer than the obligation.
-    let before = account.paid[Obligation::Payload as usize];
     let is_last = before + length == packet.header.pkt_length.get();
     Ok((length, MrRequest::send(packet, memory, unit.inline.get(), is_last)))
 }
@@ -104,8 +99,5 @@ fn names(
 ) -> Result<(), Violation> {
     let (key, address) = (head.key.get(), head.address.get());
     let seen = Memory { key, address, length: head.length.get() };
-    if seen == memory {
-        return Ok(());
-    }
-    Err(account.violation(check, format_args!("request of {seen}, expected {memory}")))
+    account.require(seen == memory, check, format_args!("{seen:x?}, expected {memory:x?}"))
 }

@@ -1,6 +1,8 @@
 //! The obligations of the current packet: those that it has, and those that are met.
 
 use super::*;
+use crate::blocks::thread2::rtl::Bits64;
+use cosim_core::verilated::Bits;
 
 /// Declares the kinds of obligations, with the check and the noun that each counts.
 macro_rules! obligations {
@@ -66,22 +68,17 @@ impl PacketObligations {
     pub fn pay(&mut self, due: Obligation, amount: u64) -> Result<(), Violation> {
         let (owed, paid) = (self.owed[due as usize], self.paid[due as usize] + amount);
         self.paid[due as usize] = paid;
-        if paid > owed {
-            let (check, what) = due.check();
-            return Err(self.violation(check, format_args!("{paid} {what}, owed {owed}")));
-        }
-        Ok(())
+        let (check, what) = due.check();
+        self.require(paid <= owed, check, format_args!("{paid} {what}, owed {owed}"))
     }
 
     /// Compares the obligations with those that were met.
     pub fn close(&self) -> Result<(), Violation> {
         for due in Obligation::ALL {
             let (owed, paid) = (self.owed[*due as usize], self.paid[*due as usize]);
-            if paid != owed {
-                let (check, what) = due.check();
-                let what = format_args!("ended with {paid} {what}, owed {owed}");
-                return Err(self.violation(check, what));
-            }
+            let (check, what) = due.check();
+            let what = format_args!("ended with {paid} {what}, owed {owed}");
+            self.require(paid == owed, check, what)?;
         }
         Ok(())
     }
@@ -92,22 +89,44 @@ impl PacketObligations {
         self.paid[requested as usize] > self.paid[answered as usize]
     }
 
-    /// Meets a request to the CQ or EQ with this number, and checks it.
+    /// Meets a request to the CQ or EQ, and checks it.
     #[inline]
     pub fn request_queue(
         &mut self,
         due: Obligation,
-        seen: u64,
-        number: u64,
-        log: u64,
+        seen: Bits64,
+        expected: u64,
     ) -> Result<(), Violation> {
         self.pay(due, 1)?;
-        let expected = requests::queue_head(number, log);
-        if seen == expected {
+        let (seen, what) = (seen.get(), due.check().1);
+        let what = format_args!("{what} have {seen:#x}, expected {expected:#x}");
+        self.require(seen == expected, FIELDS, what)
+    }
+
+    /// Compares the words of a port.
+    #[inline]
+    pub fn compare<const WIDTH: u32, const WORDS: usize>(
+        &self,
+        port: &str,
+        seen: &Bits<WIDTH, [u32; WORDS]>,
+        expected: [u32; WORDS],
+    ) -> Result<(), Violation> {
+        if *seen.words() == expected {
             return Ok(());
         }
-        let what = due.check().1;
-        Err(self.violation(FIELDS, format_args!("{what} have {seen:#x}, expected {expected:#x}")))
+        let what = requests::differences(port, seen, expected);
+        Err(self.violation(FIELDS, format_args!("{what}")))
+    }
+
+    /// A violation of a check unless `holds`.
+    #[inline]
+    pub fn require(
+        &self,
+        holds: bool,
+        check: &str,
+        what: fmt::Arguments<'_>,
+    ) -> Result<(), Violation> {
+        if holds { Ok(()) } else { Err(self.violation(check, what)) }
     }
 
     #[cold]

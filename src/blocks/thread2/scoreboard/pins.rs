@@ -1,19 +1,9 @@
 //! Checks of the pins in every cycle, for any packet (spec, sections 1 and 2).
 
+use super::{ALONE, FRAMED, HELD, IDLE};
 use crate::blocks::thread2::rtl::{Bits1, Outputs};
-use cosim_core::harness::{self, Violation};
+use cosim_core::harness::Violation;
 use cosim_core::verilated::Pins as _;
-
-/// In reset every output is 0.
-pub const RESET: &str = "zero-in-reset";
-/// Payload is 0 while its valid is 0, and write data is 0 while its enable is 0.
-pub const IDLE: &str = "zero-while-idle";
-/// `start` and `last` are 1 exactly while valid is 1.
-pub const FRAMED: &str = "start-and-last-with-valid";
-/// An offer keeps its valid and its payload until it is accepted.
-pub const HELD: &str = "offer-held";
-/// No state uses two channels, except for MR requests that consume a unit of their WQE.
-pub const ALONE: &str = "one-channel-at-a-time";
 
 /// The four channels on which the block makes requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +43,6 @@ impl Channel {
             }
         }
     }
-}
-
-/// Checks a cycle in reset.
-pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
-    harness::in_reset(RESET, outputs, &Outputs::default())
 }
 
 /// Checks idle payloads, start and last, and the number of channels in use.
@@ -156,10 +141,6 @@ impl Offer {
         if self.as_before != self.channel {
             self.outputs = *outputs;
         }
-    }
-
-    pub fn forget(&mut self) {
-        self.channel = None;
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::blocks::thread2::rules::layout::{self, Header};
 use crate::blocks::thread2::traffic::Packet;
+use cosim_core::value::Uint;
 use cosim_core::verilated::Bits;
-use std::fmt;
 
 /// Flags of an MR request.
 const ABSOLUTE: u32 = 1 << 26;
@@ -22,13 +22,6 @@ pub struct Memory {
     pub key: u64,
     pub address: u64,
     pub length: u64,
-}
-
-impl fmt::Display for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, address, length } = self;
-        write!(f, "{length} bytes at {address:#x} with key {key:#x}")
-    }
 }
 
 /// An MR request.
@@ -139,8 +132,8 @@ pub fn wqe_head(packet: &Packet) -> [u32; 18] {
 /// `cq_req_head` or `eq_req_head` for a queue: the low 24 bits of its number, and the low 32 bits
 /// of its size in bytes.
 #[inline]
-pub fn queue_head(number: u64, log_size: u64) -> u64 {
-    let bytes = if log_size < 32 { ENTRY << log_size } else { 0 };
+pub fn queue_head(number: u64, log_size: Uint<8>) -> u64 {
+    let bytes = if log_size.get() < 32 { ENTRY << log_size.get() } else { 0 };
     number & 0xff_ffff | bytes << 32
 }
 
@@ -149,9 +142,9 @@ pub fn queue_head(number: u64, log_size: u64) -> u64 {
 pub fn differences<const WIDTH: u32, const WORDS: usize>(
     port: &str,
     seen: &Bits<WIDTH, [u32; WORDS]>,
-    expected: &[u32; WORDS],
+    expected: [u32; WORDS],
 ) -> String {
-    let expected = Bits::<WIDTH, [u32; WORDS]>::from_words(*expected);
+    let expected = Bits::<WIDTH, [u32; WORDS]>::from_words(expected);
     let fields = layout::fields(port).iter().filter_map(|(name, field)| {
         let (seen, expected) = (seen.field(*field), expected.field(*field));
         (seen != expected).then(|| format!("{name} {seen:#x}, expected {expected:#x}"))

@@ -1,19 +1,13 @@
 //! Legal offsets of a receive queue and their steps (spec, section 5), for the scoreboard only.
 
 use crate::blocks::thread2::rules::layout::{Context, SLOT_BYTES};
-use std::fmt;
 
 /// A receive queue; sizes are in bytes.
+#[derive(Debug)]
 pub struct Ring {
     /// Size of an entry; 0 if the context has an illegal size.
     entry: u64,
     length: u64,
-}
-
-impl fmt::Display for Ring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "entries of {} bytes in a ring of {} bytes", self.entry, self.length)
-    }
 }
 
 impl Ring {

@@ -1,16 +1,10 @@
 //! Checks of the three external tables: their addresses, and writes to the two tables of the cache
 //! (spec, sections 2 and 5).
 
-use super::qp;
+use super::{ADDRESS, CACHE, qp};
 use crate::blocks::thread2::rtl::{Inputs, Outputs};
 use crate::blocks::thread2::traffic::Packet;
 use cosim_core::harness::Violation;
-
-/// The address of the tables is 0 while the block is idle, else the QP of the current packet.
-pub const ADDRESS: &str = "table-address";
-/// The cache's tables are written together with the RQ's offset, and tell whether the QP keeps its
-/// cell.
-pub const CACHE: &str = "cache-tables-written";
 
 /// Number of slots in a cache cell.
 const CELL: i64 = 256;
@@ -25,16 +19,13 @@ pub fn addresses(packet: Option<&Packet>, outputs: &Outputs) -> Result<(), Viola
         outputs.cache_owned_addr.get(),
     ];
     let expected = [entry, entry, entry & 0x7f];
-    let differs = (seen[0] ^ expected[0]) | (seen[1] ^ expected[1]) | (seen[2] ^ expected[2]);
-    if differs == 0 { Ok(()) } else { Err(astray(seen, expected)) }
-}
-
-#[cold]
-fn astray(seen: [u64; 3], expected: [u64; 3]) -> Violation {
+    if seen == expected {
+        return Ok(());
+    }
     let what = format_args!(
         "RQ offset, cache offset and owner are looked up at {seen:?}, expected {expected:?}"
     );
-    Violation::new(ADDRESS, what)
+    Err(Violation::new(ADDRESS, what))
 }
 
 /// Checks that no table is written outside of an RQ step.
