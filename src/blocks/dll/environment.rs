@@ -10,6 +10,7 @@ use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use super::rules::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
 use super::traffic::{self, DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer, longest, longest_reset};
+use cosim_core::value::Uint;
 use link::{CAPACITY, Lane, LinkEffects};
 
 /// Idle cycles at the end, after the last Ack is due. Nothing may happen in them.
@@ -175,18 +176,12 @@ impl StallDetector {
             None => duplicate.then_some(0),
         };
     }
-
-    #[inline]
-    fn is_certain(&self) -> bool {
-        self.cycles.is_some_and(|cycles| cycles > self.certain_after)
-    }
 }
 
 /// The longest delay in a list of link effects, in cycles.
 fn longest_delay<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
-    let delay = |effect: &LinkEffect<Damage>| effect.delay.map_or(0, |delay| delay.get());
-    let again = |effect: &LinkEffect<Damage>| effect.again.map_or(0, |again| again.get());
-    effects.iter().map(|effect| delay(effect) + again(effect)).max().unwrap_or(0)
+    let effects = effects.iter().map(|effect| [effect.delay, effect.again]);
+    effects.map(|delays| delays.into_iter().flatten().map(Uint::get).sum()).max().unwrap_or(0)
 }
 
 /// Cycles without progress that the traffic can cause.
@@ -319,7 +314,8 @@ impl<'a> Link<'a> {
     /// Whether B is silent permanently although A waits for it.
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
-        self.silence.is_certain()
+        let StallDetector { cycles, certain_after } = self.silence;
+        cycles.is_some_and(|cycles| cycles > certain_after)
     }
 
     /// Whether nothing more can happen on the link.

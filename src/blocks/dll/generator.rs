@@ -112,11 +112,12 @@ impl Generator<'_> {
         count: u64,
         (chance, longest): (Percent, Uint<12>),
     ) -> Vec<Uint<12>> {
-        let mut stalls = vec![Uint::new(0); before as usize];
-        stalls.extend((0..count).map(|_| self.rng.wait(chance, longest)));
-        let used = stalls.iter().rposition(|stall| stall.get() > 0).map_or(0, |last| last + 1);
-        stalls.truncate(used);
-        stalls
+        let stalls = self.rng.waits(count, chance, longest);
+        if stalls.is_empty() {
+            stalls
+        } else {
+            [vec![Uint::new(0); before as usize], stalls].concat()
+        }
     }
 
     /// Delays of DLLPs. Many make them arrive close to the expiry of REPLAY_TIMER, if the timer
@@ -148,7 +149,7 @@ impl Generator<'_> {
 
     /// Effects on about `count` transmissions, after some that pass. Equal consecutive ones are
     /// merged.
-    fn effects<Damage: PartialEq>(
+    fn effects<Damage: Clone + Default + PartialEq>(
         &mut self,
         before: u64,
         count: u64,
@@ -165,7 +166,10 @@ impl Generator<'_> {
         for _ in 0..count {
             let effect = self.effect(mishaps, &damage);
             match effects.last_mut() {
-                Some(last) if last.count() < Uint::<16>::MAX && is_same(last, &effect) => {
+                Some(last)
+                    if last.count() < Uint::<16>::MAX
+                        && effect == (LinkEffect { count: None, ..last.clone() }) =>
+                {
                     last.count = many(last.count() + 1);
                 }
                 _ => effects.push(effect),
@@ -174,7 +178,7 @@ impl Generator<'_> {
         effects
     }
 
-    fn effect<Damage>(
+    fn effect<Damage: Default>(
         &mut self,
         mishaps: &LinkFaults,
         damage: &impl Fn(&mut Self) -> Damage,
@@ -202,14 +206,6 @@ impl Generator<'_> {
 /// A repetition count, omitted if it is 1.
 fn many(count: u64) -> Option<Uint<16>> {
     (count > 1).then(|| Uint::new(count))
-}
-
-/// Whether a single effect can be merged into the one before.
-fn is_same<Damage: PartialEq>(effect: &LinkEffect<Damage>, single: &LinkEffect<Damage>) -> bool {
-    let LinkEffect { count, delay, lost, damage, again } = single;
-    count.is_none()
-        && (&effect.delay, &effect.lost, &effect.damage, &effect.again)
-            == (delay, lost, damage, again)
 }
 
 #[cfg(test)]

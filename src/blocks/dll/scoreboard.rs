@@ -97,20 +97,13 @@ pub struct Scoreboard {
     counts: Counts,
 }
 
-/// Payloads of accepted TLPs.
-#[derive(Debug, Clone)]
-struct Payloads(Box<[u32; NUMBERS as usize]>);
+/// Payloads of accepted TLPs, by [`place`].
+type Payloads = Box<[u32; NUMBERS as usize]>;
 
-impl Payloads {
-    #[inline]
-    fn of(&self, number: u64) -> u32 {
-        self.0[(number % NUMBERS) as usize]
-    }
-
-    #[inline]
-    fn keep(&mut self, number: u64, payload: u32) {
-        self.0[(number % NUMBERS) as usize] = payload;
-    }
+/// The place of a TLP's payload.
+#[inline]
+const fn place(number: u64) -> usize {
+    (number % NUMBERS) as usize
 }
 
 /// Counters for the report.
@@ -150,8 +143,8 @@ fn explained(traffic: &Traffic, timers: u64) -> u64 {
     }
     let stalls = traffic.link_stalls.iter().chain(&traffic.dllp_stalls);
     let stalls: u64 = stalls.map(|stall| stall.get()).sum();
-    let links = [spoiled(&traffic.ack_link), spoiled(&traffic.nak_link)];
-    let spoiled = spoiled(&traffic.tlp_link) + links[0] + links[1];
+    let dllps = spoiled(&traffic.ack_link) + spoiled(&traffic.nak_link);
+    let spoiled = spoiled(&traffic.tlp_link) + dllps;
     stalls + spoiled * (timers + WAYS)
 }
 
@@ -227,7 +220,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             taken_before: 0,
             a: DeviceA::new(entries, limit as u32),
             b: DeviceB::new(latency as u32),
-            payloads: Payloads(Box::new([0; NUMBERS as usize])),
+            payloads: Box::new([0; NUMBERS as usize]),
             shown: Outputs::default(),
             counts: Counts::default(),
         }

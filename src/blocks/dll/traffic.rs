@@ -49,8 +49,8 @@ cosim_core::traffic! {
     }
 }
 
-/// An effect of the link on transmissions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// An effect of the link on transmissions. By default they pass after the delay of the link.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEffect<Damage> {
     /// Number of consecutive transmissions with this effect, at least 1; 1 if omitted.
@@ -60,7 +60,7 @@ pub struct LinkEffect<Damage> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Uint<8>>,
     /// 1: lost.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub lost: Uint<1>,
     /// Damaged: delivered with a bad CRC and these bits flipped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,28 +91,11 @@ pub struct DllpDamage {
     pub seq: Uint<12>,
 }
 
-/// No effect: the transmission passes after the delay of the link.
-impl<Damage> Default for LinkEffect<Damage> {
-    fn default() -> Self {
-        Self { count: None, delay: None, lost: Uint::default(), damage: None, again: None }
-    }
-}
-
-/// A repetition count; 1 if omitted.
-#[inline]
-fn how_many(count: Option<Uint<16>>) -> u64 {
-    count.map_or(1, Uint::get)
-}
-
-fn is_zero(flag: &Uint<1>) -> bool {
-    flag.get() == 0
-}
-
 impl Tlps {
     /// Number of TLPs.
     #[inline]
     pub fn count(&self) -> u64 {
-        how_many(self.count)
+        self.count.map_or(1, Uint::get)
     }
 }
 
@@ -120,7 +103,7 @@ impl<Damage> LinkEffect<Damage> {
     /// Number of consecutive transmissions with this effect.
     #[inline]
     pub fn count(&self) -> u64 {
-        how_many(self.count)
+        self.count.map_or(1, Uint::get)
     }
 
     /// Whether the transmission is lost or damaged.

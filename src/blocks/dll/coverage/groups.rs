@@ -126,11 +126,14 @@ cosim_core::coverage! {
         [GOOD, NUMBER, NAK_OUT]
         unless |at, parameters| no_such_tlp(at[0], NUMBER.values[at[1]].name, parameters);
     B_TIMER = "b-timer": "rules of B, by its Ack timer before the edge" [ACK_TIMER_RULE, ACK_TIMER]
-        unless |at, parameters| { no_such_ack_timer(OF_ACK_TIMER[at[0]], ACK_TIMER.values[at[1]].name, parameters) };
+        unless |at, parameters| not_in_profile(OF_ACK_TIMER[at[0]], parameters)
+            .or_else(|| no_such_ack_timer(OF_ACK_TIMER[at[0]], ACK_TIMER.values[at[1]].name, parameters));
     B_DLLP = "b-dllp": "rules of B, by its DLLP" [B_RULE, PENDING]
-        unless |at, parameters| no_such_dllp(OF_B[at[0]], PENDING.values[at[1]].name, parameters);
+        unless |at, parameters| not_in_profile(OF_B[at[0]], parameters)
+            .or_else(|| no_such_dllp(OF_B[at[0]], PENDING.values[at[1]].name, parameters));
     B_NAK = "b-nak": "rules of B, by NAK_SCHEDULED before the edge" [B_RULE, NAK_OUT]
-        unless |at, parameters| no_such_nak(OF_B[at[0]], at[1] == 1, parameters);
+        unless |at, parameters| not_in_profile(OF_B[at[0]], parameters)
+            .or_else(|| no_such_nak(OF_B[at[0]], at[1] == 1, parameters));
     A_ROLL_OVER = "a-roll-over": "rules of A, where its numbers roll over" [A_RULE, A_NUMBERS];
     B_ROLL_OVER = "b-roll-over": "rules of B, where its numbers roll over" [B_RULE, B_NUMBERS]
         unless |at, parameters| not_in_profile(OF_B[at[0]], parameters);
@@ -232,7 +235,6 @@ const SILENT: &str = "section 6: with F0 off the Ack timer is stopped while a Na
 
 fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Option<&'static str> {
     match timer {
-        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
         "runs" if parameters.get(ACKNAK_LATENCY) == 2 => {
             Some("ACKNAK_LATENCY is 2: it is 0 or at its limit")
         }
@@ -248,19 +250,14 @@ fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Opt
 
 fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option<&'static str> {
     match pending {
-        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        "Ack waits" if B8.with(B9).contains_any(rule) => None,
-        _ if B8.with(B9).contains_any(rule) => Some("B8, B9: an Ack waits"),
-        "Nak waits" if B10.contains_any(rule) => None,
-        _ if B10.contains_any(rule) => Some("B10: a Nak waits"),
-        "none" | "Ack waits" | "Nak waits" if B11.contains_any(rule) => {
-            Some("B11: a DLLP is taken")
-        }
-        "Ack waits" | "Nak waits" if B12.contains_any(rule) => Some("B12: no DLLP waits"),
-        "Ack taken" | "Ack waits" if B2.with(B6).contains_any(rule) && !f0_on(parameters) => {
-            Some(SILENT)
-        }
-        "Nak taken" | "Nak waits" if B5.contains_any(rule) && depth(parameters) == 2 => Some(
+        "Ack waits" if B8.with(B9).has(rule) => None,
+        _ if B8.with(B9).has(rule) => Some("B8, B9: an Ack waits"),
+        "Nak waits" if B10.has(rule) => None,
+        _ if B10.has(rule) => Some("B10: a Nak waits"),
+        "none" | "Ack waits" | "Nak waits" if B11.has(rule) => Some("B11: a DLLP is taken"),
+        "Ack waits" | "Nak waits" if B12.has(rule) => Some("B12: no DLLP waits"),
+        "Ack taken" | "Ack waits" if B2.with(B6).has(rule) && !f0_on(parameters) => Some(SILENT),
+        "Nak taken" | "Nak waits" if B5.has(rule) && depth(parameters) == 2 => Some(
             "REPLAY_DEPTH is 2: before A sends the one after the next TLP it has heard of one that B took after this Nak",
         ),
         _ => None,
@@ -269,13 +266,10 @@ fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option
 
 fn no_such_nak(rule: RuleSet, is_out: bool, parameters: &Parameters) -> Option<&'static str> {
     match is_out {
-        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
-        false if B2.with(B6).with(F0).contains_any(rule) => Some("B2, B6, F0: a Nak is out"),
-        true if B3.with(B4).with(B5).contains_any(rule) => Some("B3, B4, B5: no Nak is out"),
-        true if B9.contains_any(rule) => Some("B4, B5: a Nak is due while none is out"),
-        true if B7.with(B8).with(B10).with(B12).with(B13).contains_any(rule)
-            && !f0_on(parameters) =>
-        {
+        false if B2.with(B6).with(F0).has(rule) => Some("B2, B6, F0: a Nak is out"),
+        true if B3.with(B4).with(B5).has(rule) => Some("B3, B4, B5: no Nak is out"),
+        true if B9.has(rule) => Some("B4, B5: a Nak is due while none is out"),
+        true if B7.with(B8).with(B10).with(B12).with(B13).has(rule) && !f0_on(parameters) => {
             Some(SILENT)
         }
         _ => None,

@@ -127,21 +127,6 @@ fn a_reset_empties_the_link_and_traffic_goes_on() {
     assert_eq!(answers(&story), [[0, 0, 1]]);
 }
 
-/// Specification, section 10: 16 TLPs delivered, their Ack lost, a repeat damaged, its Nak lost.
-#[test]
-fn the_stall_of_s3_ends_a_case_without_f0_and_goes_on_with_f0() {
-    let stall = r#"{
-        "noise": "0x0", "tlps": [{"data": 0, "count": 20}],
-        "tlp_link": [{"count": 16}, {"damage": {}}], "ack_link": [{"lost": 1}], "nak_link": [{"lost": 1}]
-    }"#;
-    for (mask, carried) in [(SPEC, 16), (REPAIRED, 20)] {
-        let story = story::<Dll>(mask, stall);
-        assert!(story.finished);
-        // The buffer is full.
-        assert_eq!(delivered(&story), (0..carried).collect::<Vec<_>>());
-    }
-}
-
 /// The timeout covers the longest wait of every kind, and a model that does nothing hangs.
 #[test]
 fn long_waits_are_no_hang() {

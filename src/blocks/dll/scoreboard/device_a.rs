@@ -2,7 +2,7 @@
 
 use super::{
     Counts, FREED, HELD, NUMBERS, ORDER, PAYLOAD, Payloads, REPLAYS, RESENT, ROOM, STRAY, TIMEOUT,
-    number, require,
+    number, place, require,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
@@ -70,14 +70,13 @@ impl DeviceA {
         payloads: &mut Payloads,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
-        let requested = self.requested;
         let (oldest, sent) = (self.acknowledged, self.sent);
-        let came = if requested.stray { "a stray" } else { "no stray" };
+        let came = if self.requested.stray { "a stray" } else { "no stray" };
         let error = outputs.a_dl_error;
         let message = format_args!("a_dl_error is {} after {came} DLLP", error.get());
-        require(error.is_high() == requested.stray, STRAY, message)?;
-        self.observe_buffer(inputs, outputs, requested, payloads)?;
-        self.observe_replays(outputs, requested, counts)?;
+        require(error.is_high() == self.requested.stray, STRAY, message)?;
+        self.observe_buffer(inputs, outputs, payloads)?;
+        self.observe_replays(outputs, counts)?;
         self.observe_offer(inputs, outputs, oldest, payloads, counts)?;
         self.observe_dllp(inputs, sent, counts);
         self.run_timer(sent);
@@ -90,11 +89,10 @@ impl DeviceA {
         &mut self,
         inputs: &Inputs,
         outputs: &Outputs,
-        requested: CycleObligations,
         payloads: &mut Payloads,
     ) -> Result<(), Violation> {
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
-        let expected = requested.frees.unwrap_or(self.acknowledged);
+        let expected = self.requested.frees.unwrap_or(self.acknowledged);
         let message = format_args!(
             "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
             outputs.a_ackd_seq.get()
@@ -113,7 +111,7 @@ impl DeviceA {
         );
         require(self.is_ready == (self.awake && held < self.entries), ROOM, message)?;
         if self.is_ready && inputs.a_tlp_valid.is_high() {
-            payloads.keep(self.taken, inputs.a_tlp_data.get() as u32);
+            payloads[place(self.taken)] = inputs.a_tlp_data.get() as u32;
             self.taken += 1;
         }
         Ok(())
@@ -121,19 +119,14 @@ impl DeviceA {
 
     /// REPLAY_NUM counts rewinds by Naks and timeouts.
     #[inline]
-    fn observe_replays(
-        &mut self,
-        outputs: &Outputs,
-        requested: CycleObligations,
-        counts: &mut Counts,
-    ) -> Result<(), Violation> {
+    fn observe_replays(&mut self, outputs: &Outputs, counts: &mut Counts) -> Result<(), Violation> {
         let before = self.replays;
-        let rewinds = requested.nak || requested.timeout;
+        let rewinds = self.requested.nak || self.requested.timeout;
         if rewinds {
             self.replays += 1;
             self.rewound = true;
-            counts.timeouts += u64::from(requested.timeout);
-        } else if requested.frees.is_some() {
+            counts.timeouts += u64::from(self.requested.timeout);
+        } else if self.requested.frees.is_some() {
             self.replays = 0;
         }
         let rolled_over = rewinds && self.replays.is_multiple_of(4);
@@ -142,19 +135,15 @@ impl DeviceA {
         if seen == self.replays % 4 && outputs.a_retrain.is_high() == rolled_over {
             return Ok(());
         }
-        Err(self.wrong_replays(outputs, requested, before))
+        Err(self.wrong_replays(outputs, before))
     }
 
     #[cold]
-    fn wrong_replays(
-        &self,
-        outputs: &Outputs,
-        requested: CycleObligations,
-        before: u64,
-    ) -> Violation {
+    fn wrong_replays(&self, outputs: &Outputs, before: u64) -> Violation {
         let seen = outputs.a_replay_num.get();
-        let nothing_happened = !requested.nak && !requested.timeout && requested.frees.is_none();
-        if requested.timeout && seen == before % 4 {
+        let nothing_happened =
+            !self.requested.nak && !self.requested.timeout && self.requested.frees.is_none();
+        if self.requested.timeout && seen == before % 4 {
             let message =
                 format!("no timeout {} cycles after the timer's start", self.timeout_after);
             return Violation::new(TIMEOUT, message);
@@ -211,7 +200,7 @@ impl DeviceA {
             self.rewound = false;
             self.following = offered + 1;
         }
-        let taken = payloads.of(offered);
+        let taken = payloads[place(offered)];
         let message =
             format_args!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
         require(data == taken, PAYLOAD, message)?;

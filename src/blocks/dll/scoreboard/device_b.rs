@@ -3,7 +3,7 @@
 
 use super::{
     ANSWER, ANSWERED, Counts, DELIVERY, DLLP_HELD, NAK_STATE, NUMBERS, Payloads, REFUSED, SILENT,
-    WANTED, number, require,
+    WANTED, number, place, require,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
@@ -68,7 +68,7 @@ impl DeviceB {
         );
         require(self.wanted.take() == delivers.then_some(data), WANTED, message)?;
         if delivers {
-            let (number, expected) = (self.delivered, payloads.of(self.delivered));
+            let (number, expected) = (self.delivered, payloads[place(self.delivered)]);
             let message = format_args!("payload {data:#x} is delivered, everything was before");
             require(number != taken, DELIVERY, message)?;
             let message = format_args!(
