@@ -1,7 +1,6 @@
-//! Tests that conflicting weights of a block are refused.
+//! Conflicting weights of a block are refused.
 
-use cosim::blocks::dll::generator::scenarios as dll;
-use cosim::blocks::thread2::generator::scenarios as thread2;
+use cosim::blocks::{dll::generator::scenarios as dll, thread2::generator::scenarios as thread2};
 use cosim_core::harness::{Checked, Scenario};
 
 /// Checks that the message about these weights contains `words`. Without words, there is none.

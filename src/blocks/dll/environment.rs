@@ -41,7 +41,12 @@ pub(crate) struct Link<'a> {
     dllps: Lane<'a, Dllp>,
     ack_effects: LinkEffects<'a, DllpDamage>,
     nak_effects: LinkEffects<'a, DllpDamage>,
-    silence: StallDetector,
+    /// Cycles of the stall of section 10 of the specification since a duplicate arrived that B has
+    /// not answered. B has every TLP that A holds and answers no more, and A gets no new TLP.
+    /// Without F0 the stall is permanent, so the case ends.
+    silent_cycles: Option<u64>,
+    /// Number of such cycles after which the stall is certain.
+    certain_after: u64,
     /// A replay may restart before it reaches the TLP that B expects, so that B stays silent.
     replays_may_not_end: bool,
     drain: u64,
@@ -156,28 +161,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Detects the stall of section 10 of the specification: B has every TLP that A holds and answers
-/// no more, and A gets no new TLP. Without F0 the stall is permanent, so the case ends.
-#[derive(Debug, Clone, Default)]
-struct StallDetector {
-    /// Cycles since a duplicate arrived that B has not answered.
-    cycles: Option<u64>,
-    /// Number of such cycles after which the stall is certain.
-    certain_after: u64,
-}
-
-impl StallDetector {
-    /// Advances one cycle. `stuck`: the outputs allow a stall; `duplicate`: a duplicate arrived.
-    #[inline]
-    fn clock(&mut self, stuck: bool, duplicate: bool) {
-        self.cycles = match self.cycles {
-            _ if !stuck => None,
-            Some(cycles) => Some(cycles + 1),
-            None => duplicate.then_some(0),
-        };
-    }
-}
-
 /// The longest delay in a list of link effects, in cycles.
 fn longest_delay<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
     let effects = effects.iter().map(|effect| [effect.delay, effect.again]);
@@ -217,7 +200,8 @@ impl<'a> Link<'a> {
             dllps: Lane::new(traffic.dllp_delay, &traffic.dllp_stalls),
             ack_effects: LinkEffects::new(&traffic.ack_link),
             nak_effects: LinkEffects::new(&traffic.nak_link),
-            silence: StallDetector { cycles: None, certain_after },
+            silent_cycles: None,
+            certain_after,
             replays_may_not_end,
             drain: latency + DRAIN,
             drained: 0,
@@ -266,7 +250,7 @@ impl<'a> Link<'a> {
             // The link is reset together with the devices.
             self.tlps.flush();
             self.dllps.flush();
-            self.silence.cycles = None;
+            self.silent_cycles = None;
             return;
         }
         let a_has = outputs.a_next_seq != outputs.b_next_rcv_seq;
@@ -283,7 +267,11 @@ impl<'a> Link<'a> {
         let unacknowledged = outputs.a_next_seq.get() != (outputs.a_ackd_seq.get() + 1) % 4096;
         let duplicate = inputs.b_link_valid.is_high() && inputs.b_link_crc_ok.is_high();
         let wanted = inputs.b_link_valid.is_high() && inputs.b_link_seq == outputs.b_next_rcv_seq;
-        self.silence.clock(stuck && unacknowledged && !wanted, duplicate);
+        self.silent_cycles = match self.silent_cycles {
+            _ if !stuck || !unacknowledged || wanted => None,
+            Some(cycles) => Some(cycles + 1),
+            None => duplicate.then_some(0),
+        };
 
         let idle = supply.is_used_up
             && !unacknowledged
@@ -314,8 +302,7 @@ impl<'a> Link<'a> {
     /// Whether B is silent permanently although A waits for it.
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
-        let StallDetector { cycles, certain_after } = self.silence;
-        cycles.is_some_and(|cycles| cycles > certain_after)
+        self.silent_cycles.is_some_and(|cycles| cycles > self.certain_after)
     }
 
     /// Whether nothing more can happen on the link.
@@ -328,7 +315,7 @@ impl<'a> Link<'a> {
     /// progress.
     #[inline]
     pub(crate) fn progress(&self) -> u64 {
-        self.progress + self.tlps.used() + self.dllps.used()
+        self.progress + self.tlps.used + self.dllps.used
     }
 }
 

@@ -3,7 +3,7 @@
 mod groups;
 
 use super::Thread2;
-use super::golden::{Cycle, Golden, TableWrites};
+use super::golden::{Cycle, Golden, Offer, TableWrites};
 use super::rtl::Inputs;
 use super::rules::layout::{DataUnit, MrHead, NextUnit};
 use super::rules::{self, Effect, ROWS, State};
@@ -26,24 +26,13 @@ pub struct Coverage {
     opcode: usize,
     /// Cycles in the state so far, without this one.
     waited: u64,
-    /// The piece that is placed at this edge.
-    piece: Option<SendPiece>,
+    /// The unit of the piece that is placed at this edge, and the bytes that its packet has left.
+    piece: Option<(Offer, u32)>,
     /// The QP of the packet before.
     last_qp: Option<usize>,
     /// QPs whose message offset is not 0.
     open: [u64; 4],
     in_reset: bool,
-}
-
-/// Where a piece of a SEND ends.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SendPiece {
-    /// Bytes of the unit that are left for the piece.
-    pub(super) available: u64,
-    /// Bytes of the packet that are left.
-    pub(super) left: u64,
-    /// Earlier packets used a part of the unit.
-    pub(super) is_rest: bool,
 }
 
 /// The position of an opcode on its axis.
@@ -96,9 +85,11 @@ impl Coverage {
     }
 
     fn count_piece(&mut self, golden: &Golden, bins: &mut Bins<'_>) {
-        let Some(SendPiece { available, left, is_rest }) = self.piece else { return };
+        let Some((Offer { unit, available, .. }, left)) = self.piece else { return };
+        // Earlier packets used a part of the unit.
+        let is_rest = available < unit.byte_cnt.get();
         let position = opcode_at(golden.header.net_opcode.get());
-        let split = match available.cmp(&left) {
+        let split = match available.cmp(&u64::from(left)) {
             std::cmp::Ordering::Greater => 0,
             std::cmp::Ordering::Less => 1,
             std::cmp::Ordering::Equal => 2,
@@ -310,7 +301,7 @@ impl harness::Coverage<Thread2> for Coverage {
         self.state = golden.state;
         self.opcode = opcode_at(golden.header.net_opcode.get());
         if self.state == State::MR_FOR_SEND_s {
-            self.piece = Some(golden.piece(cycle));
+            self.piece = Some((cycle.offer, golden.pkt_left));
         }
     }
 

@@ -10,7 +10,6 @@
 mod requests;
 
 use self::requests::Request;
-use super::coverage::SendPiece;
 use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits224, Bits256, Bits576, Inputs, Outputs};
 use super::rules::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
@@ -34,7 +33,7 @@ pub struct Golden {
     pub(super) context: Context,
     pub(super) header: Header,
     /// Bytes of the packet that are not placed yet.
-    pkt_left: u32,
+    pub(super) pkt_left: u32,
     /// Bytes of the WQE's units parsed so far for this packet.
     parsed: u32,
     length_error: bool,
@@ -51,7 +50,7 @@ pub struct Golden {
 
 /// An evaluated cycle.
 pub struct Cycle {
-    offer: Offer,
+    pub(super) offer: Offer,
     /// The row that applies. A test shows that there always is one.
     row: Option<usize>,
     /// The table writes of UPDATE_RQ_s, in that state.
@@ -59,10 +58,11 @@ pub struct Cycle {
 }
 
 /// The unit on offer, compared to the rest of packet and message.
-struct Offer {
-    unit: DataUnit,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offer {
+    pub(super) unit: DataUnit,
     /// Bytes of the unit that earlier packets did not use.
-    available: u64,
+    pub(super) available: u64,
     /// Bytes of the unit that this packet uses.
     chunk: u64,
 }
@@ -113,14 +113,6 @@ impl Golden {
             msg_offset: [0; 256],
             packet: PacketConditions::of(fixes, &header, &context),
         }
-    }
-
-    /// The piece that is placed. The index of the packet's QP in the tables.
-    #[inline]
-    pub(super) fn piece(&self, cycle: &Cycle) -> SendPiece {
-        let Offer { ref unit, available, .. } = cycle.offer;
-        let is_rest = available < unit.byte_cnt.get();
-        SendPiece { available, left: u64::from(self.pkt_left), is_rest }
     }
 
     #[inline]

@@ -56,7 +56,7 @@ pub struct Lane<'a, Item> {
     /// Cycles from now before which the next item would overtake an earlier one.
     order: usize,
     /// Number of effects and stalls used.
-    used: u64,
+    pub used: u64,
 }
 
 impl<'a, Item: Copy> Lane<'a, Item> {
@@ -106,12 +106,6 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     #[inline]
     pub fn is_steady(&self) -> bool {
         self.stalls.is_empty() && self.stall == 0
-    }
-
-    /// Number of list entries used so far.
-    #[inline]
-    pub fn used(&self) -> u64 {
-        self.used
     }
 
     /// Advances one cycle with the valid of the offer. Returns whether the offer is accepted.
