@@ -114,7 +114,7 @@ cosim_core::coverage! {
     A_TIMER = "a-timer": "rules of A, by REPLAY_TIMER before the edge" [TIMER_RULE, TIMER]
         unless |at, parameters| { no_such_replay_timer(OF_TIMER[at[0]], TIMER.values[at[1]].name, parameters) };
     A_REPLAYS = "a-replays": "rules of A, by REPLAY_NUM before the edge" [A_RULE, REPLAYS]
-        unless |at, _| no_such_replays(OF_A[at[0]], at[1]);
+        unless |at, _| (A10.has(OF_A[at[0]]) && at[1] != 3).then_some("A10: REPLAY_NUM is 3");
     A_EDGE = "a-edge": "events at A at one edge: a DLLP, the offer to the link, a new TLP"
         [DLLP, OFFER, NEW]
         unless no_such_edge;
@@ -124,7 +124,8 @@ cosim_core::coverage! {
         unless |at, parameters| no_such_number(ACKED.values[at[1]].name, parameters);
     B_TLP = "b-tlp": "TLPs at B: whole or damaged, number as it arrives, whether a Nak is out"
         [GOOD, NUMBER, NAK_OUT]
-        unless |at, parameters| no_such_tlp(at[0], NUMBER.values[at[1]].name, parameters);
+        unless |at, parameters| (at[..2] == [0, 2] && depth(parameters) == 2)
+            .then_some("REPLAY_DEPTH is 2: A sends no more than one TLP beyond the one that B wants");
     B_TIMER = "b-timer": "rules of B, by its Ack timer before the edge" [ACK_TIMER_RULE, ACK_TIMER]
         unless |at, parameters| not_in_profile(OF_ACK_TIMER[at[0]], parameters)
             .or_else(|| no_such_ack_timer(OF_ACK_TIMER[at[0]], ACK_TIMER.values[at[1]].name, parameters));
@@ -198,10 +199,6 @@ fn no_such_replay_timer(
     }
 }
 
-fn no_such_replays(rule: RuleSet, replays: usize) -> Option<&'static str> {
-    (A10.contains_any(rule) && replays != 3).then_some("A10: REPLAY_NUM is 3")
-}
-
 fn no_such_edge(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
     match (DLLP.values[at[0]].name, OFFER.values[at[1]].name, NEW.values[at[2]].name) {
         ("Nak", "made" | "next", _) => Some("A12: no TLP is offered at the edge of a rewind"),
@@ -217,15 +214,6 @@ fn no_such_number(number: &str, parameters: &Parameters) -> Option<&'static str>
     match number {
         "ahead" => Some("B names what arrived, and that was sent"),
         "inside" if depth(parameters) == 2 => Some("REPLAY_DEPTH is 2: the oldest or the newest"),
-        _ => None,
-    }
-}
-
-fn no_such_tlp(bad: usize, number: &str, parameters: &Parameters) -> Option<&'static str> {
-    match number {
-        "ahead" if bad == 0 && depth(parameters) == 2 => {
-            Some("REPLAY_DEPTH is 2: A sends no more than one TLP beyond the one that B wants")
-        }
         _ => None,
     }
 }
