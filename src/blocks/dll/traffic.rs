@@ -49,7 +49,7 @@ cosim_core::traffic! {
     }
 }
 
-/// An effect of the link on transmissions. By default they pass after the delay of the link.
+/// An effect of the link on transmissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEffect<Damage> {
