@@ -178,7 +178,7 @@ fn count_step_numbers(
     count_fields(&STEP_FIELDS, 0, fields, bins);
     // Two is added: a length of 0 has no byte before it.
     let end = class(next_end + 2, [1, 2, 3, 4].map(|from| golden.context.rq_length.get() + from));
-    bins.hit(RING_EDGES.bin([end]));
+    bins.record(RING_EDGES.bin([end]));
     let order = [0, 0, 1, 2, 2][end];
     bins.record(RING_ENDS.bin([class(next_end, [1 << 16, 1 << 28]), order]));
     if let Some(end) = cell_end {
@@ -222,7 +222,7 @@ fn count_numbers(row: &rules::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>
                 Effect::SkipUnit | Effect::SkipUnitTooShort => bins.record(USED_BYTES.bin([bytes])),
                 _ => {
                     let is_write = rules::is_in(rules::WRITES, header.net_opcode.get());
-                    bins.hit(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
+                    bins.record(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
                 }
             };
         }
@@ -277,7 +277,7 @@ fn outcome_of(row: &rules::Row, rules: RuleSet) -> Option<usize> {
         return None;
     }
     Some(match row.from {
-        State::JUDGE_s => usize::from(rules.has(rules::F7)),
+        State::JUDGE_s => usize::from(rules.contains_any(rules::F7)),
         State::WQE_REQ_s => 2,
         State::MR_FOR_READ_s => 3,
         State::GEN_ACK_s => 5,
@@ -322,7 +322,8 @@ impl harness::Coverage<Thread2> for Coverage {
         let row = rules.bits().trailing_zeros() as usize;
         let Some(the_row @ rules::Row { from, to, effect, .. }) = ROWS.get(row) else { return };
         // T20 and D1 skip a beat.
-        if from == to && *effect == Effect::None && !rules.has(rules::T20.with(rules::D1)) {
+        if from == to && *effect == Effect::None && !rules.contains_any(rules::T20.with(rules::D1))
+        {
             self.waited += 1;
             return;
         }
@@ -344,7 +345,7 @@ impl harness::Coverage<Thread2> for Coverage {
         }
         if *from == State::MR_FOR_CQ_s {
             let service = golden.header.service_type.get() as usize;
-            bins.hit(EVENTS.bin([service, usize::from(*to == State::EQ_REQ_s)]));
+            bins.record(EVENTS.bin([service, usize::from(*to == State::EQ_REQ_s)]));
         }
         if let Some(outcome) = outcome_of(the_row, rules) {
             bins.record(OUTCOMES.bin([opcode_at(net_opcode), outcome]));

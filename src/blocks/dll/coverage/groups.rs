@@ -114,7 +114,7 @@ cosim_core::coverage! {
     A_TIMER = "a-timer": "rules of A, by REPLAY_TIMER before the edge" [TIMER_RULE, TIMER]
         unless |at, parameters| { no_such_replay_timer(OF_TIMER[at[0]], TIMER.values[at[1]].name, parameters) };
     A_REPLAYS = "a-replays": "rules of A, by REPLAY_NUM before the edge" [A_RULE, REPLAYS]
-        unless |at, _| (A10.has(OF_A[at[0]]) && at[1] != 3).then_some("A10: REPLAY_NUM is 3");
+        unless |at, _| (A10.contains_any(OF_A[at[0]]) && at[1] != 3).then_some("A10: REPLAY_NUM is 3");
     A_EDGE = "a-edge": "events at A at one edge: a DLLP, the offer to the link, a new TLP"
         [DLLP, OFFER, NEW]
         unless no_such_edge;
@@ -238,14 +238,18 @@ fn no_such_ack_timer(rule: RuleSet, timer: &str, parameters: &Parameters) -> Opt
 
 fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option<&'static str> {
     match pending {
-        "Ack waits" if B8.with(B9).has(rule) => None,
-        _ if B8.with(B9).has(rule) => Some("B8, B9: an Ack waits"),
-        "Nak waits" if B10.has(rule) => None,
-        _ if B10.has(rule) => Some("B10: a Nak waits"),
-        "none" | "Ack waits" | "Nak waits" if B11.has(rule) => Some("B11: a DLLP is taken"),
-        "Ack waits" | "Nak waits" if B12.has(rule) => Some("B12: no DLLP waits"),
-        "Ack taken" | "Ack waits" if B2.with(B6).has(rule) && !f0_on(parameters) => Some(SILENT),
-        "Nak taken" | "Nak waits" if B5.has(rule) && depth(parameters) == 2 => Some(
+        "Ack waits" if B8.with(B9).contains_any(rule) => None,
+        _ if B8.with(B9).contains_any(rule) => Some("B8, B9: an Ack waits"),
+        "Nak waits" if B10.contains_any(rule) => None,
+        _ if B10.contains_any(rule) => Some("B10: a Nak waits"),
+        "none" | "Ack waits" | "Nak waits" if B11.contains_any(rule) => {
+            Some("B11: a DLLP is taken")
+        }
+        "Ack waits" | "Nak waits" if B12.contains_any(rule) => Some("B12: no DLLP waits"),
+        "Ack taken" | "Ack waits" if B2.with(B6).contains_any(rule) && !f0_on(parameters) => {
+            Some(SILENT)
+        }
+        "Nak taken" | "Nak waits" if B5.contains_any(rule) && depth(parameters) == 2 => Some(
             "REPLAY_DEPTH is 2: before A sends the one after the next TLP it has heard of one that B took after this Nak",
         ),
         _ => None,
@@ -254,10 +258,12 @@ fn no_such_dllp(rule: RuleSet, pending: &str, parameters: &Parameters) -> Option
 
 fn no_such_nak(rule: RuleSet, is_out: bool, parameters: &Parameters) -> Option<&'static str> {
     match is_out {
-        false if B2.with(B6).with(F0).has(rule) => Some("B2, B6, F0: a Nak is out"),
-        true if B3.with(B4).with(B5).has(rule) => Some("B3, B4, B5: no Nak is out"),
-        true if B9.has(rule) => Some("B4, B5: a Nak is due while none is out"),
-        true if B7.with(B8).with(B10).with(B12).with(B13).has(rule) && !f0_on(parameters) => {
+        false if B2.with(B6).with(F0).contains_any(rule) => Some("B2, B6, F0: a Nak is out"),
+        true if B3.with(B4).with(B5).contains_any(rule) => Some("B3, B4, B5: no Nak is out"),
+        true if B9.contains_any(rule) => Some("B4, B5: a Nak is due while none is out"),
+        true if B7.with(B8).with(B10).with(B12).with(B13).contains_any(rule)
+            && !f0_on(parameters) =>
+        {
             Some(SILENT)
         }
         _ => None,
