@@ -10,7 +10,8 @@ fn main() -> ExitCode {
         eprintln!("error: rtl/picorv32.v is not part of this repository: run ./fetch");
         return ExitCode::FAILURE;
     }
-    let core = Block::new("picorv32", "picorv32").wrapper("picorv32_wrapper.sv");
+    let core =
+        Block::new("picorv32", "picorv32").wrapper("picorv32_wrapper.sv").define("RISCV_FORMAL");
     cosim_build::build(&[core
         .model([("COMPRESSED_ISA", 1), ("BARREL_SHIFTER", 0), ("ENABLE_FAST_MUL", 0)])
         .model([("COMPRESSED_ISA", 0), ("BARREL_SHIFTER", 1), ("ENABLE_FAST_MUL", 1)])])

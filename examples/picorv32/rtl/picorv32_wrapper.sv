@@ -1,6 +1,7 @@
-// `picorv32` as the top of a block: its native memory port and `trap`. Interrupts, the co-processor
-// interface and the trace are not used. The registers begin at 0, because the specification leaves
-// their values after reset open.
+// `picorv32` as the top of a block: its native memory port, `trap`, and the RISC-V formal
+// interface, which shows each instruction that retires. Interrupts, the co-processor interface and
+// the trace are not used. The registers begin at 0, because the specification leaves their values
+// after reset open.
 module picorv32_wrapper #(
   parameter COMPRESSED_ISA  = 1,
   parameter BARREL_SHIFTER  = 0,
@@ -21,7 +22,15 @@ module picorv32_wrapper #(
   // With the address of a read one cycle ahead the memory can answer without a wait.
   output wire        mem_la_read,
   output wire        mem_la_write,
-  output wire [31:0] mem_la_addr
+  output wire [31:0] mem_la_addr,
+
+  output wire        rvfi_valid,
+  output wire        rvfi_trap,
+  output wire [31:0] rvfi_insn,
+  output wire [31:0] rvfi_pc_rdata,
+  output wire [31:0] rvfi_pc_wdata,
+  output wire [4:0]  rvfi_rd_addr,
+  output wire [31:0] rvfi_rd_wdata
 );
 
   picorv32 #(
@@ -37,33 +46,19 @@ module picorv32_wrapper #(
     .REGS_INIT_ZERO(1),
     .PROGADDR_RESET(32'h2000)
   ) dut (
-    .clk(clk),
-    .resetn(resetn),
-    .trap(trap),
-    .mem_valid(mem_valid),
-    .mem_instr(mem_instr),
-    .mem_ready(mem_ready),
-    .mem_addr(mem_addr),
-    .mem_wdata(mem_wdata),
-    .mem_wstrb(mem_wstrb),
-    .mem_rdata(mem_rdata),
-    .mem_la_read(mem_la_read),
-    .mem_la_write(mem_la_write),
-    .mem_la_addr(mem_la_addr),
-    .mem_la_wdata(),
-    .mem_la_wstrb(),
-    .pcpi_valid(),
-    .pcpi_insn(),
-    .pcpi_rs1(),
-    .pcpi_rs2(),
     .pcpi_wr(1'b0),
     .pcpi_rd(32'b0),
     .pcpi_wait(1'b0),
     .pcpi_ready(1'b0),
     .irq(32'b0),
-    .eoi(),
-    .trace_valid(),
-    .trace_data()
+    .mem_la_wdata(), .mem_la_wstrb(), .pcpi_valid(), .pcpi_insn(), .pcpi_rs1(), .pcpi_rs2(), .eoi(),
+    .trace_valid(), .trace_data(), .rvfi_order(), .rvfi_halt(), .rvfi_intr(), .rvfi_mode(),
+    .rvfi_ixl(), .rvfi_rs1_addr(), .rvfi_rs2_addr(), .rvfi_rs1_rdata(), .rvfi_rs2_rdata(),
+    .rvfi_mem_addr(), .rvfi_mem_rmask(), .rvfi_mem_wmask(), .rvfi_mem_rdata(), .rvfi_mem_wdata(),
+    .rvfi_csr_mcycle_rmask(), .rvfi_csr_mcycle_wmask(), .rvfi_csr_mcycle_rdata(),
+    .rvfi_csr_mcycle_wdata(), .rvfi_csr_minstret_rmask(), .rvfi_csr_minstret_wmask(),
+    .rvfi_csr_minstret_rdata(), .rvfi_csr_minstret_wdata(),
+    .*
   );
 
 endmodule

@@ -1,12 +1,12 @@
-//! Block `picorv32`: the RISC-V core of that name, verified against an instruction-set model as
-//! transactions on its memory port. `README.md` says what is specified where.
+//! Block `picorv32`: the RISC-V core of that name, whose instructions are compared with those of an
+//! instruction-set model. `README.md` says what is specified where.
 
 mod coverage;
 mod environment;
-mod follower;
+mod formats;
 mod generator;
 mod instructions;
-pub mod isa;
+mod isa;
 mod scenarios;
 mod scoreboard;
 mod stimulus;
@@ -30,18 +30,14 @@ const ENABLE_FAST_MUL: usize = 2;
 #[derive(Debug, Clone, Copy)]
 pub struct Picorv32;
 
-const fn switch(name: &'static str, default: u64, about: &'static str) -> Parameter {
-    Parameter { name, default, least: 0, most: 1, power_of_two: false, about }
-}
-
 impl Block for Picorv32 {
     const NAME: &'static str = "picorv32";
     const TITLE: &'static str = "picorv32, a RISC-V core: RV32IMC on its native memory port";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const PARAMETERS: &'static [Parameter] = &[
-        switch("COMPRESSED_ISA", 1, "1: instructions of 16 bits"),
-        switch("BARREL_SHIFTER", 0, "1: shifts take one cycle"),
-        switch("ENABLE_FAST_MUL", 0, "1: multiplications take one cycle"),
+        Parameter::new("COMPRESSED_ISA", 1, 0..=1, "1: instructions of 16 bits"),
+        Parameter::new("BARREL_SHIFTER", 0, 0..=1, "1: shifts take one cycle"),
+        Parameter::new("ENABLE_FAST_MUL", 0, 0..=1, "1: multiplications take one cycle"),
     ];
     const PROFILES: &'static [Profile] = &[
         Profile::new("imc", Parameters::with_fixes::<Self>(0)),
@@ -55,16 +51,11 @@ impl Block for Picorv32 {
     ];
     const CASES: u64 = 100;
     const RESET: Option<ResetPin> = Some(ResetPin::low("resetn"));
+    #[rustfmt::skip]
     const TRANSACTION_OUTPUTS: &'static [&'static str] = &[
-        "trap",
-        "mem_valid",
-        "mem_instr",
-        "mem_addr",
-        "mem_wdata",
-        "mem_wstrb",
-        "mem_la_read",
-        "mem_la_write",
-        "mem_la_addr",
+        "trap", "mem_valid", "mem_instr", "mem_addr", "mem_wdata", "mem_wstrb", "mem_la_read",
+        "mem_la_write", "mem_la_addr", "rvfi_valid", "rvfi_trap", "rvfi_insn", "rvfi_pc_rdata",
+        "rvfi_pc_wdata", "rvfi_rd_addr", "rvfi_rd_wdata",
     ];
 
     type Inputs = rtl::Inputs;
@@ -79,35 +70,19 @@ impl Block for Picorv32 {
 
 impl Explain for Picorv32 {
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
-        let address = outputs.mem_addr.get();
-        // Without ready the word is noise.
-        let word = (inputs.mem_ready.get() == 1).then_some(inputs.mem_rdata.get() as u32);
-        let (kind, content) = match (channel, outputs.mem_wstrb.get()) {
-            ("mem", 0) if outputs.mem_instr.get() == 1 => ("fetch", word.map(instructions)),
-            ("mem", 0) => ("load", word.map(|word| format!("{word:#x}"))),
-            ("mem", strobes) => {
-                let written = outputs.mem_wdata.get();
-                ("store", Some(format!("{written:#x}, bytes {strobes:04b}")))
+        let (address, strobes) = (outputs.mem_addr.get(), outputs.mem_wstrb.get());
+        let text = |word: u64| instructions::disassemble(word as u32, true);
+        Some(match outputs.mem_instr.is_high() {
+            _ if channel == "rvfi" => {
+                format!("{} at {:#x}", text(outputs.rvfi_insn.get()), outputs.rvfi_pc_rdata.get())
             }
-            _ => return None,
-        };
-        let content = content.map_or(String::new(), |content| format!(": {content}"));
-        Some(format!("{kind} {address:#x}{content}"))
-    }
-
-    fn in_flight(environment: &environment::Environment<'_>) -> Vec<String> {
-        environment.in_flight()
-    }
-}
-
-/// The instructions of a word. It may begin with the second half of one; the port does not say so.
-fn instructions(word: u32) -> String {
-    let half = |half: u32| match half & 3 {
-        3 => format!("{half:#06x} ..."),
-        _ => instructions::disassemble(half, true),
-    };
-    match word & 3 {
-        3 => instructions::disassemble(word, true),
-        _ => format!("{}; {}", half(word & 0xffff), half(word >> 16)),
+            // Without ready the word is noise.
+            true if inputs.mem_ready.is_high() => {
+                format!("fetch {address:#x}: {}", text(inputs.mem_rdata.get()))
+            }
+            true => format!("fetch {address:#x}"),
+            false if strobes == 0 => format!("load {address:#x}"),
+            false => format!("store {address:#x}, bytes {strobes:04b}"),
+        })
     }
 }

@@ -1,151 +1,181 @@
-//! The scoreboard: each transfer and each trap is the one that the instruction-set model expects.
+//! The scoreboard: each instruction that the core retires is that of the instruction-set model,
+//! with its result and its load or store.
 
 use crate::COMPRESSED_ISA;
-use crate::environment::MOST_TRANSFERS;
-use crate::follower::{ACCESS, Executed, FETCH, Follower, TRAP, Transfer};
-use crate::isa::Effect;
+use crate::instructions::disassemble;
+use crate::isa::{Access, Machine, Step};
 use crate::rtl::{Inputs, Outputs};
-use crate::stimulus::Traffic;
+use crate::stimulus::{Memory, Traffic, mask};
 use cosim_core::channels::{Monitor, Protocol};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Parameters, Violation, check_list};
 
 /// Registers are open until the first edge in reset, so the port may be active there.
-const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::for_channel("mem") };
-/// After a trap no transfer begins.
-const QUIET: &str = "quiet-after-trap";
-/// The look-ahead port announces each transfer in the cycle before it.
-const ANNOUNCED: &str = "announced";
-/// Fetches do not write, and addresses are those of words.
-const LEGAL: &str = "legal-transfer";
-/// The case ends with a trap or after the largest number of transfers.
-const COMPLETE: &str = "complete";
+const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::of("mem") };
 
-/// The transfer that the core offers.
-type Offer = (bool, u32, u8, u32);
+cosim_core::check_names! {
+    CHECKS;
+    /// A fetch is of the executed instruction, of the one behind it, or of the next one.
+    FETCH = "fetch";
+    /// A load or store is that of its instruction.
+    ACCESS = "access";
+    /// Each instruction is the next one of the program.
+    INSTRUCTION = "instruction";
+    /// An instruction writes its result to its register.
+    RESULT = "result";
+    /// A trap is at its instruction, and stays.
+    TRAP = "trap";
+    /// After a trap no transfer begins.
+    QUIET = "quiet-after-trap";
+    /// The look-ahead port announces each transfer in the cycle before it.
+    ANNOUNCED = "announced";
+}
+
+/// A transfer: whether it is a fetch, its address, strobes and written data.
+type Transfer = (bool, u32, u8, u32);
 
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
 pub struct Scoreboard {
-    follower: Follower,
-    monitor: Monitor<Offer>,
+    machine: Machine,
+    /// The instruction that the core executes. Its access is removed when the port shows it.
+    current: Step,
+    monitor: Monitor<Transfer>,
     /// The address and direction that the look-ahead port announced in the cycle before.
     announced: Option<(u32, bool)>,
     is_waiting: bool,
+    /// `trap` in the cycle before.
+    was_trap: bool,
     has_trapped: bool,
-    transfers: u64,
-    counted: Counted,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Counted {
     instructions: u64,
-    traps: u64,
-    early: u64,
-}
-
-fn offer(outputs: &Outputs) -> Option<Offer> {
-    let strobes = outputs.mem_wstrb.get() as u8;
-    // The data of a read is not used.
-    let written = if strobes == 0 { 0 } else { outputs.mem_wdata.get() as u32 };
-    let offer = (outputs.mem_instr.get() == 1, outputs.mem_addr.get() as u32, strobes, written);
-    (outputs.mem_valid.get() == 1).then_some(offer)
-}
-
-/// The transfer of a cycle, if valid and ready are high.
-pub fn transfer(inputs: &Inputs, outputs: &Outputs) -> Option<Transfer> {
-    let (is_fetch, address, strobes, written) = offer(outputs)?;
-    let read = inputs.mem_rdata.get() as u32;
-    (inputs.mem_ready.get() == 1).then_some(Transfer { is_fetch, address, strobes, written, read })
-}
-
-fn require(holds: bool, check: &str, message: impl FnOnce() -> String) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
 }
 
 impl Scoreboard {
-    /// Checks that a transfer which begins was announced.
-    fn announce(&mut self, outputs: &Outputs, is_ready: bool) -> Result<(), Violation> {
-        let is_valid = outputs.mem_valid.get() == 1;
+    /// A violation if the check does not hold for the instruction that the core executes.
+    fn require(
+        &self,
+        holds: bool,
+        check: &str,
+        actual: impl FnOnce() -> String,
+    ) -> Result<(), Violation> {
+        if holds {
+            return Ok(());
+        }
+        let Step { pc, word, .. } = self.current;
+        let text = disassemble(word, self.machine.has_compressed);
+        Err(Violation::new(check, format!("{} at {pc:#x}: `{text}`", actual())))
+    }
+
+    /// Checks a transfer that begins, and notes which one is announced.
+    fn begin(&mut self, outputs: &Outputs, is_ready: bool) -> Result<(), Violation> {
+        let is_valid = outputs.mem_valid.is_high();
         if is_valid && !self.is_waiting {
             let begins = (outputs.mem_addr.get() as u32, outputs.mem_wstrb.get() != 0);
-            require(!self.has_trapped, QUIET, || format!("{begins:x?} begins after a trap"))?;
-            require(self.announced == Some(begins), ANNOUNCED, || {
+            self.require(!self.was_trap, QUIET, || format!("{begins:x?} begins after a trap"))?;
+            self.require(self.announced == Some(begins), ANNOUNCED, || {
                 format!("{begins:x?} begins, announced {:x?}", self.announced)
             })?;
         }
         self.is_waiting = is_valid && !is_ready;
-        let (read, write) = (outputs.mem_la_read.get() == 1, outputs.mem_la_write.get() == 1);
+        let (read, write) = (outputs.mem_la_read.is_high(), outputs.mem_la_write.is_high());
         self.announced = (read || write).then_some((outputs.mem_la_addr.get() as u32, write));
         Ok(())
+    }
+
+    /// Checks an instruction that is complete or traps.
+    fn retire(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let Step { pc, word, next, written, ref access, traps, .. } = self.current;
+        let at = (outputs.rvfi_pc_rdata.get() as u32, outputs.rvfi_insn.get() as u32);
+        self.require(at == (pc, word) && !self.has_trapped, INSTRUCTION, || {
+            format!("{:#x} retired from {:#x}, expected {word:#x}", at.1, at.0)
+        })?;
+        self.has_trapped = outputs.rvfi_trap.is_high();
+        self.require(self.has_trapped == traps, TRAP, || format!("trap {}", self.has_trapped))?;
+        self.instructions += 1;
+        if traps {
+            return Ok(());
+        }
+        self.require(access.is_none(), ACCESS, || format!("missing {access:x?}"))?;
+        let actual = outputs.rvfi_pc_wdata.get() as u32;
+        self.require(actual == next, INSTRUCTION, || format!("next {actual:#x}, not {next:#x}"))?;
+        let result = (outputs.rvfi_rd_addr.get() as u8, outputs.rvfi_rd_wdata.get() as u32);
+        self.require(result == written, RESULT, || {
+            let [actual, expected] =
+                [result, written].map(|(rd, value)| format!("x{rd} = {value:#x}"));
+            format!("{actual}, expected {expected}")
+        })?;
+        self.current = self.machine.step();
+        Ok(())
+    }
+
+    /// Checks a transfer that is complete.
+    fn transfer(
+        &mut self,
+        (is_fetch, address, strobes, written): Transfer,
+    ) -> Result<(), Violation> {
+        if is_fetch {
+            let Step { pc, behind, next, .. } = self.current;
+            let is_at = |pc: &u32| [*pc, pc.wrapping_add(2)].iter().any(|at| at & !3 == address);
+            let is_near = [pc, behind, next].iter().any(is_at);
+            return self.require(is_near && strobes == 0, FETCH, || format!("fetch {address:#x}"));
+        }
+        let actual = Access { address, strobes, data: written & mask(strobes) };
+        let expected = self.current.access.take();
+        self.require(Some(actual) == expected, ACCESS, || {
+            format!("{actual:x?}, expected {expected:x?}")
+        })
     }
 }
 
 impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn checks() -> Vec<String> {
-        let own = [FETCH, ACCESS, TRAP, QUIET, ANNOUNCED, LEGAL, COMPLETE];
-        [HELD.checks(), check_list(&own)].concat()
+        [HELD.checks(), check_list(CHECKS)].concat()
     }
 
-    fn new(_: &Traffic, parameters: &Parameters) -> Self {
+    fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
+        let has_compressed = parameters.get(COMPRESSED_ISA) == 1;
+        let mut machine = Machine::new(Memory::new(traffic), has_compressed);
         Self {
-            follower: Follower::new(parameters.get(COMPRESSED_ISA) == 1),
+            current: machine.step(),
+            machine,
             monitor: Monitor::new(HELD),
             announced: None,
             is_waiting: false,
+            was_trap: false,
             has_trapped: false,
-            transfers: 0,
-            counted: Counted::default(),
+            instructions: 0,
         }
     }
 
     #[inline]
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let in_reset = inputs.resetn.get() == 0;
-        let is_ready = inputs.mem_ready.get() == 1;
-        self.monitor.observe(in_reset, offer(outputs), is_ready)?;
+        let (in_reset, is_ready) = (!inputs.resetn.is_high(), inputs.mem_ready.is_high());
+        let strobes = outputs.mem_wstrb.get() as u8;
+        // The data of a read is not used.
+        let written = if strobes == 0 { 0 } else { outputs.mem_wdata.get() as u32 };
+        let (is_fetch, address) = (outputs.mem_instr.is_high(), outputs.mem_addr.get() as u32);
+        let offer = (is_fetch, address, strobes, written);
+        let offer = outputs.mem_valid.is_high().then_some(offer);
+        let transfer = self.monitor.observe(in_reset, offer, is_ready)?;
         if in_reset {
             return Ok(());
         }
-        self.announce(outputs, is_ready)?;
-        let counted = &mut self.counted;
-        let mut count = |executed: Executed| {
-            counted.instructions += 1;
-            counted.traps += u64::from(matches!(executed.effect, Effect::Trap(_)));
-        };
-        if let Some(transfer) = transfer(inputs, outputs) {
-            let Transfer { is_fetch, address, strobes, .. } = transfer;
-            let is_legal = address & 3 == 0 && !(is_fetch && strobes != 0);
-            require(is_legal, LEGAL, || transfer.to_string())?;
-            self.follower.transfer(&transfer, &mut count)?;
-            self.transfers += 1;
+        self.begin(outputs, is_ready)?;
+        if outputs.rvfi_valid.is_high() {
+            self.retire(outputs)?;
         }
-        let is_trap = outputs.trap.get() == 1;
-        require(is_trap || !self.has_trapped, TRAP, || "the trap ended".to_owned())?;
-        if is_trap && !self.has_trapped {
-            self.follower.trap(&mut count)?;
-            self.has_trapped = true;
-        }
-        Ok(())
+        // The core shows an instruction that traps in the cycle after `trap` rises.
+        self.require(self.was_trap == self.has_trapped, TRAP, || {
+            format!("trap {}", self.was_trap)
+        })?;
+        self.was_trap = outputs.trap.is_high();
+        transfer.map_or(Ok(()), |transfer| self.transfer(transfer))
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        self.counted.early = u64::from(self.follower.has_used_port());
-        let transfers = self.transfers;
-        require(self.has_trapped || transfers >= MOST_TRANSFERS, COMPLETE, || {
-            format!("no trap after {transfers} transfers")
-        })
+        Ok(())
     }
 
     fn compared(&self) -> u64 {
-        self.transfers
-    }
-
-    fn counters() -> Vec<Counter<Self>> {
-        vec![
-            Counter::sum("instructions", |board| board.counted.instructions),
-            Counter::sum("transfers", |board| board.transfers),
-            Counter::sum("traps", |board| board.counted.traps),
-            Counter::sum("misaligned accesses on the port", |board| board.counted.early),
-        ]
+        self.instructions
     }
 }
