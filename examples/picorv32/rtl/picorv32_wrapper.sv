@@ -1,7 +1,5 @@
-// `picorv32` as the top of a block: its native memory port, `trap`, and the RISC-V formal
-// interface, which shows each instruction that retires. Interrupts, the co-processor interface and
-// the trace are not used. The registers begin at 0, because the specification leaves their values
-// after reset open.
+// The native memory port of `picorv32`, `trap`, and the RISC-V formal interface, which shows each
+// instruction that retires. The registers begin at 0: the specification leaves them open.
 module picorv32_wrapper #(
   parameter COMPRESSED_ISA  = 1,
   parameter BARREL_SHIFTER  = 0,
@@ -33,6 +31,7 @@ module picorv32_wrapper #(
   output wire [31:0] rvfi_rd_wdata
 );
 
+  // verilator lint_off PINMISSING
   picorv32 #(
     .ENABLE_COUNTERS(0),
     .ENABLE_COUNTERS64(0),
@@ -46,19 +45,12 @@ module picorv32_wrapper #(
     .REGS_INIT_ZERO(1),
     .PROGADDR_RESET(32'h2000)
   ) dut (
-    .pcpi_wr(1'b0),
-    .pcpi_rd(32'b0),
-    .pcpi_wait(1'b0),
-    .pcpi_ready(1'b0),
-    .irq(32'b0),
-    .mem_la_wdata(), .mem_la_wstrb(), .pcpi_valid(), .pcpi_insn(), .pcpi_rs1(), .pcpi_rs2(), .eoi(),
-    .trace_valid(), .trace_data(), .rvfi_order(), .rvfi_halt(), .rvfi_intr(), .rvfi_mode(),
-    .rvfi_ixl(), .rvfi_rs1_addr(), .rvfi_rs2_addr(), .rvfi_rs1_rdata(), .rvfi_rs2_rdata(),
-    .rvfi_mem_addr(), .rvfi_mem_rmask(), .rvfi_mem_wmask(), .rvfi_mem_rdata(), .rvfi_mem_wdata(),
-    .rvfi_csr_mcycle_rmask(), .rvfi_csr_mcycle_wmask(), .rvfi_csr_mcycle_rdata(),
-    .rvfi_csr_mcycle_wdata(), .rvfi_csr_minstret_rmask(), .rvfi_csr_minstret_wmask(),
-    .rvfi_csr_minstret_rdata(), .rvfi_csr_minstret_wdata(),
-    .*
+    .clk, .resetn, .trap,
+    .mem_valid, .mem_instr, .mem_ready, .mem_addr, .mem_wdata, .mem_wstrb, .mem_rdata,
+    .mem_la_read, .mem_la_write, .mem_la_addr,
+    .pcpi_wr(1'b0), .pcpi_rd(32'b0), .pcpi_wait(1'b0), .pcpi_ready(1'b0), .irq(32'b0),
+    .rvfi_valid, .rvfi_trap, .rvfi_insn, .rvfi_pc_rdata, .rvfi_pc_wdata, .rvfi_rd_addr,
+    .rvfi_rd_wdata
   );
 
 endmodule

@@ -56,7 +56,7 @@ pub fn traffic(
     if program.rng.chance(weights.trap) {
         program.trap();
     }
-    let program = resolved(program.units);
+    let program = resolved(&program.units);
     let pointer = |_| Uint::new(4 * rng.random_range(POINTERS as u64..32));
     let mut data: Vec<Uint<32>> = (0..POINTERS).map(pointer).collect();
     data.extend((0..VALUES).map(|_| match rng.random_range(0..3) {
@@ -68,19 +68,19 @@ pub fn traffic(
     Traffic { noise, program, data, stalls }
 }
 
-/// Replaces the number of units that a forward branch skips by that of instructions.
-fn resolved(units: Vec<Vec<Instruction>>) -> Vec<Instruction> {
-    let begin = |next: &mut usize, unit: &Vec<_>| Some(std::mem::replace(next, *next + unit.len()));
-    let starts: Vec<usize> = units.iter().scan(0, begin).collect();
-    let end = units.iter().map(Vec::len).sum();
-    let mut program = Vec::with_capacity(end);
-    for (index, unit) in units.into_iter().enumerate() {
-        for mut instruction in unit {
-            if instruction.op.format().is_relative && instruction.imm > 0 {
-                let to = starts.get(index + instruction.imm as usize).copied().unwrap_or(end);
-                instruction.imm = (to - program.len()) as i64;
-            }
-            program.push(instruction);
+/// The program of some units, in which forward branches count instructions instead of units.
+fn resolved(units: &[Vec<Instruction>]) -> Vec<Instruction> {
+    let mut starts = vec![0];
+    starts.extend(units.iter().scan(0, |end, unit| {
+        *end += unit.len();
+        Some(*end)
+    }));
+    let mut program = units.concat();
+    for (index, instruction) in program.iter_mut().enumerate() {
+        if instruction.op.format().is_relative && instruction.imm > 0 {
+            let unit = starts.partition_point(|start| *start <= index) - 1;
+            let target = (unit + instruction.imm as usize).min(units.len());
+            instruction.imm = (starts[target] - index) as i64;
         }
     }
     program
@@ -165,7 +165,7 @@ impl Generator<'_> {
 
     fn unit(&mut self) {
         let shares = self.weights.shares();
-        let mut left = self.rng.random_range(0..shares.iter().sum());
+        let mut left = self.rng.random_range(0..=shares.iter().sum());
         let is_it = |share: &u64| left.checked_sub(*share).map(|rest| left = rest).is_none();
         let unit = match shares.iter().position(is_it) {
             Some(kind @ 0..=3) => self.straight(kind),

@@ -34,7 +34,6 @@ pub enum Kind {
 
 /// A row of the table.
 struct Row {
-    name: &'static str,
     format: Format,
     /// The bits that are no operands.
     word: u32,
@@ -65,7 +64,6 @@ macro_rules! instructions {
         }
 
         const ROWS: &[Row] = &[$( Row {
-            name: $name,
             format: $format,
             word: $word,
             base: [$(Op::$base,)? Op::$op][0],
@@ -275,7 +273,7 @@ impl Instruction {
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { op, rd, rs1, rs2, imm } = *self;
-        let Row { name, format, .. } = op.row();
+        let (name, format) = (Op::VALUES[op as usize].name, op.format());
         let text = match op.kind() {
             Kind::Store(_) => format!("{name} x{rs2}, {imm}(x{rs1})"),
             Kind::Load(..) | Kind::Jump if format.rs1 != NO => {
