@@ -80,20 +80,16 @@ impl Field {
         self.open &= !mask;
     }
 
-    /// The rising edge.
-    fn clock(&mut self, software: Option<Bits>, hardware: Bits, precedence: Precedence) {
+    /// The rising edge. Software has precedence by default.
+    fn clock(&mut self, software: Option<Bits>, hardware: Bits, hardware_wins: bool) {
         let before = *self;
-        match (software, precedence) {
-            (Some(software), Precedence::Software) => {
-                self.set(software);
-                let contested = hardware.mask & !software.mask;
-                self.open |= contested & (before.open | before.value ^ hardware.value);
-            }
-            (Some(software), Precedence::Hardware) => {
-                self.set(software);
-                self.set(hardware);
-            }
-            (None, _) => self.set(hardware),
+        let Some(software) = software else { return self.set(hardware) };
+        self.set(software);
+        if hardware_wins {
+            self.set(hardware);
+        } else {
+            let contested = hardware.mask & !software.mask;
+            self.open |= contested & (before.open | before.value ^ hardware.value);
         }
     }
 }
@@ -113,15 +109,6 @@ enum OnWrite {
     ZeroClears,
 }
 
-/// Which side wins if both change a field (`precedence`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Precedence {
-    /// The default.
-    Software,
-    /// `precedence = hw`.
-    Hardware,
-}
-
 /// A field of `regblock.rdl`.
 #[derive(Debug, Clone, Copy)]
 struct Spec {
@@ -132,15 +119,16 @@ struct Spec {
     on_write: Option<OnWrite>,
     /// The value that a read sets, if it sets one (`onread`).
     on_read: Option<u32>,
-    precedence: Precedence,
+    /// `precedence = hw`.
+    hardware_wins: bool,
     /// Whether hardware changes it.
     has_hardware: bool,
 }
 
 const fn field(address: u64, msb: u32, lsb: u32) -> Spec {
-    let (width, precedence) = (msb - lsb + 1, Precedence::Software);
-    let (reset, on_write, on_read, has_hardware) = (Some(0), None, None, false);
-    Spec { address, lsb, width, reset, on_write, on_read, precedence, has_hardware }
+    let (width, reset, on_write, on_read) = (msb - lsb + 1, Some(0), None, None);
+    let (hardware_wins, has_hardware) = (false, false);
+    Spec { address, lsb, width, reset, on_write, on_read, hardware_wins, has_hardware }
 }
 
 impl Spec {
@@ -164,8 +152,8 @@ impl Spec {
         Self { has_hardware: true, ..self }
     }
 
-    const fn precedence(self, precedence: Precedence) -> Self {
-        Self { precedence, ..self }
+    const fn hardware_wins(self) -> Self {
+        Self { hardware_wins: true, has_hardware: true, ..self }
     }
 
     const fn mask(&self) -> u32 {
@@ -190,9 +178,10 @@ impl Spec {
     }
 }
 
-/// Declares the fields, and three rules for each: software changes it, hardware, or both.
+/// Declares the fields, each with the pin that shows its value, and three rules for each: software
+/// changes it, hardware, or both.
 macro_rules! fields {
-    ($( $name:ident = $spec:expr, )*) => {
+    ($( $name:ident $($pin:ident)? = $spec:expr, )*) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         enum Name { $( $name, )* }
 
@@ -205,45 +194,53 @@ macro_rules! fields {
             Rule { name: concat!(stringify!($name), "-hardware"), meaning: "hardware alone" },
             Rule { name: concat!(stringify!($name), "-both"), meaning: "an access and hardware" },
         )*];
+
+        impl Registers {
+            fn values(&self, hw: &HwifIn, part: fn(Field) -> u32) -> HwifOut {
+                HwifOut {
+                    $($( $pin: Uint::new(part(self.get(hw, Name::$name)).into()), )?)*
+                    ..HwifOut::default()
+                }
+            }
+        }
     };
 }
 
 fields! {
-    Enable = field(0x00, 0, 0).write(OnWrite::Replace),
-    Start = field(0x00, 1, 1).write(OnWrite::Replace),
-    Mode = field(0x00, 7, 4).reset(3).write(OnWrite::Replace).hardware(),
-    Limit = field(0x00, 15, 8).reset(0x80).write(OnWrite::Replace).hardware()
-        .precedence(Precedence::Hardware),
-    Locked = field(0x00, 23, 16).write(OnWrite::Replace),
+    Enable control_enable_value = field(0x00, 0, 0).write(OnWrite::Replace),
+    Start control_start_value = field(0x00, 1, 1).write(OnWrite::Replace),
+    Mode control_mode_value = field(0x00, 7, 4).reset(3).write(OnWrite::Replace).hardware(),
+    Limit control_limit_value = field(0x00, 15, 8).reset(0x80).write(OnWrite::Replace).hardware_wins(),
+    Locked control_locked_value = field(0x00, 23, 16).write(OnWrite::Replace),
     Load = field(0x04, 7, 0),
-    Code = field(0x04, 15, 8).no_reset().hardware(),
+    Code status_code_value = field(0x04, 15, 8).no_reset().hardware(),
     Version = field(0x04, 31, 24).reset(0x5a),
-    Scratch = field(0x08, 31, 0).no_reset().write(OnWrite::Replace),
-    Done = field(0x0c, 0, 0).write(OnWrite::OneClears).hardware(),
-    Armed = field(0x0c, 1, 1).write(OnWrite::OneSets).hardware(),
-    Toggle = field(0x0c, 5, 2).reset(9).write(OnWrite::OneToggles),
-    Seen = field(0x0c, 6, 6).write(OnWrite::Replace).read_sets(0).hardware(),
-    Idle = field(0x0c, 7, 7).reset(1).write(OnWrite::Replace).read_sets(1)
+    Scratch scratch_value_value = field(0x08, 31, 0).no_reset().write(OnWrite::Replace),
+    Done flags_done_value = field(0x0c, 0, 0).write(OnWrite::OneClears).hardware(),
+    Armed flags_armed_value = field(0x0c, 1, 1).write(OnWrite::OneSets).hardware(),
+    Toggle flags_toggle_value = field(0x0c, 5, 2).reset(9).write(OnWrite::OneToggles),
+    Seen flags_seen_value = field(0x0c, 6, 6).write(OnWrite::Replace).read_sets(0).hardware(),
+    Idle flags_idle_value = field(0x0c, 7, 7).reset(1).write(OnWrite::Replace).read_sets(1)
         .hardware(),
-    Stopped = field(0x0c, 8, 8).write(OnWrite::ZeroClears).hardware(),
-    Events = field(0x10, 7, 0).read_sets(0).hardware(),
-    Credits = field(0x10, 15, 8).reset(16).hardware(),
-    Budget = field(0x10, 23, 16).reset(20).hardware(),
-    Alarm = field(0x14, 0, 0).write(OnWrite::OneClears).hardware(),
-    Rise = field(0x14, 1, 1).write(OnWrite::OneClears).hardware(),
-    Change = field(0x14, 3, 2).write(OnWrite::OneClears).hardware(),
-    Live = field(0x14, 4, 4).hardware(),
-    Cause = field(0x14, 11, 8).write(OnWrite::OneClears).hardware(),
-    EnableAlarm = field(0x18, 0, 0).write(OnWrite::Replace),
-    EnableRise = field(0x18, 1, 1).write(OnWrite::Replace),
-    EnableChange = field(0x18, 3, 2).write(OnWrite::Replace),
-    EnableLive = field(0x18, 4, 4).write(OnWrite::Replace),
-    MaskCause = field(0x1c, 11, 8).write(OnWrite::Replace),
-    Threshold0 = field(0x20, 7, 0).write(OnWrite::Replace),
-    Active0 = field(0x20, 8, 8).write(OnWrite::Replace).hardware(),
+    Stopped flags_stopped_value = field(0x0c, 8, 8).write(OnWrite::ZeroClears).hardware(),
+    Events counters_events_value = field(0x10, 7, 0).read_sets(0).hardware(),
+    Credits counters_credits_value = field(0x10, 15, 8).reset(16).hardware(),
+    Budget counters_budget_value = field(0x10, 23, 16).reset(20).hardware(),
+    Alarm interrupts_alarm_value = field(0x14, 0, 0).write(OnWrite::OneClears).hardware(),
+    Rise interrupts_rise_value = field(0x14, 1, 1).write(OnWrite::OneClears).hardware(),
+    Change interrupts_change_value = field(0x14, 3, 2).write(OnWrite::OneClears).hardware(),
+    Live interrupts_live_value = field(0x14, 4, 4).hardware(),
+    Cause interrupts_cause_value = field(0x14, 11, 8).write(OnWrite::OneClears).hardware(),
+    EnableAlarm enables_alarm_value = field(0x18, 0, 0).write(OnWrite::Replace),
+    EnableRise enables_rise_value = field(0x18, 1, 1).write(OnWrite::Replace),
+    EnableChange enables_change_value = field(0x18, 3, 2).write(OnWrite::Replace),
+    EnableLive enables_live_value = field(0x18, 4, 4).write(OnWrite::Replace),
+    MaskCause masks_cause_value = field(0x1c, 11, 8).write(OnWrite::Replace),
+    Threshold0 channel_0_threshold_value = field(0x20, 7, 0).write(OnWrite::Replace),
+    Active0 channel_0_active_value = field(0x20, 8, 8).write(OnWrite::Replace).hardware(),
     Sample0 = field(0x20, 23, 16).hardware(),
-    Threshold1 = field(0x24, 7, 0).write(OnWrite::Replace),
-    Active1 = field(0x24, 8, 8).write(OnWrite::Replace).hardware(),
+    Threshold1 channel_1_threshold_value = field(0x24, 7, 0).write(OnWrite::Replace),
+    Active1 channel_1_active_value = field(0x24, 8, 8).write(OnWrite::Replace).hardware(),
     Sample1 = field(0x24, 23, 16).hardware(),
 }
 
@@ -271,21 +268,15 @@ pub struct Strobes {
 impl Strobes {
     /// Those of an access, or of a cycle without one.
     pub fn of(access: Option<Access>) -> Self {
-        let Some(access) = access.filter(Access::is_legal) else {
-            let low = Field::bit(false, false);
-            return Self {
-                enable_swmod: low,
-                load_swacc: low,
-                seen_swmod: low,
-                clears_events: low,
-            };
-        };
-        let reads_flags = Field::bit(true, false);
+        let access = access.filter(Access::is_legal);
+        let reads = |address| Field::bit(access.is_some_and(|it| it.reads(address)), false);
+        let writes = |address, bit| access.map_or(Field::default(), |it| it.writes(address, bit));
+        let (is_read, is_written) = (reads(0x0c), writes(0x0c, 6));
         Self {
-            enable_swmod: access.writes(0x00, 0),
-            load_swacc: Field::bit(access.reads(0x04), false),
-            seen_swmod: if access.reads(0x0c) { reads_flags } else { access.writes(0x0c, 6) },
-            clears_events: Field::bit(access.reads(0x10), false),
+            enable_swmod: writes(0x00, 0),
+            load_swacc: reads(0x04),
+            seen_swmod: if is_read.value == 1 { is_read } else { is_written },
+            clears_events: reads(0x10),
         }
     }
 
@@ -419,7 +410,7 @@ impl Registers {
             let software = spec.software(access.filter(|_| !is_locked), field.value);
             let hardware = hardware[index];
             if !in_reset {
-                field.clock(software, hardware, spec.precedence);
+                field.clock(software, hardware, spec.hardware_wins);
                 let has_hardware = spec.has_hardware && hardware.mask != 0;
                 let who = match (software.is_some(), has_hardware) {
                     (true, false) => 1,
@@ -496,48 +487,19 @@ impl Registers {
         let may_be_on = causes.iter().any(|(field, enable)| field.open & enable != 0);
         let intr = Field::bit(is_on, !is_on && may_be_on);
         HwifOut {
-            control_enable_value: pin!(get(Name::Enable)),
             control_enable_swmod: pin!(strobes.enable_swmod),
-            control_start_value: pin!(get(Name::Start)),
-            control_mode_value: pin!(get(Name::Mode)),
-            control_limit_value: pin!(get(Name::Limit)),
-            control_locked_value: pin!(get(Name::Locked)),
             status_load_swacc: pin!(strobes.load_swacc),
-            status_code_value: pin!(get(Name::Code)),
-            scratch_value_value: pin!(get(Name::Scratch)),
-            flags_done_value: pin!(get(Name::Done)),
-            flags_armed_value: pin!(get(Name::Armed)),
-            flags_toggle_value: pin!(get(Name::Toggle)),
             flags_toggle_anded: pin!(known(toggle == 0xf)),
             flags_toggle_ored: pin!(known(toggle != 0)),
             flags_toggle_xored: pin!(known(toggle.count_ones() % 2 == 1)),
-            flags_seen_value: pin!(get(Name::Seen)),
             flags_seen_swmod: pin!(strobes.seen_swmod),
-            flags_idle_value: pin!(get(Name::Idle)),
-            flags_stopped_value: pin!(get(Name::Stopped)),
-            counters_events_value: pin!(get(Name::Events)),
             counters_events_overflow: pin!(overflow),
             counters_events_incrthreshold: pin!(many),
-            counters_credits_value: pin!(get(Name::Credits)),
             counters_credits_overflow: pin!(credits_over),
             counters_credits_underflow: pin!(credits_under),
-            counters_budget_value: pin!(get(Name::Budget)),
             counters_budget_decrthreshold: pin!(known(budget <= 4)),
-            interrupts_alarm_value: pin!(get(Name::Alarm)),
-            interrupts_rise_value: pin!(get(Name::Rise)),
-            interrupts_change_value: pin!(get(Name::Change)),
-            interrupts_live_value: pin!(get(Name::Live)),
-            interrupts_cause_value: pin!(get(Name::Cause)),
             interrupts_intr: pin!(intr),
-            enables_alarm_value: pin!(get(Name::EnableAlarm)),
-            enables_rise_value: pin!(get(Name::EnableRise)),
-            enables_change_value: pin!(get(Name::EnableChange)),
-            enables_live_value: pin!(get(Name::EnableLive)),
-            masks_cause_value: pin!(get(Name::MaskCause)),
-            channel_1_threshold_value: pin!(get(Name::Threshold1)),
-            channel_1_active_value: pin!(get(Name::Active1)),
-            channel_0_threshold_value: pin!(get(Name::Threshold0)),
-            channel_0_active_value: pin!(get(Name::Active0)),
+            ..self.values(hw, part)
         }
     }
 }
