@@ -106,7 +106,8 @@ mod tests {
     fn assert_hit(max_beats: u64, requesters: &str, expected: &[&str]) {
         let traffic = format!(r#"{{ "noise": "0x0", "req": {requesters} }}"#);
         let traffic = serde_json::from_str(&traffic).unwrap();
-        let hit = bins_hit::<Arbiter>(traffic, &crate::max_beats(max_beats)).unwrap();
+        let parameters = Parameters::of::<Arbiter>(0).with(MAX_BEATS, max_beats);
+        let hit = bins_hit::<Arbiter>(traffic, &parameters).unwrap();
         let is_own =
             |bin: &String| !["rules: ", "req: ", "out: "].iter().any(|of| bin.starts_with(of));
         let hit: Vec<String> = hit.into_keys().filter(is_own).collect();

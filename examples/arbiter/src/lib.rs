@@ -61,8 +61,3 @@ fn packet(weights: &Weights, parameters: &Parameters, rng: &mut CaseRng) -> Pack
     let beats = if is_around { around } else { weights.beats.draw(rng) };
     Packet::new(beats, rng.wait(weights.pauses, weights.longest_pause), rng.bits())
 }
-
-#[cfg(test)]
-fn max_beats(beats: u64) -> Parameters {
-    Parameters::with_fixes::<Arbiter>(0).with(MAX_BEATS, beats)
-}

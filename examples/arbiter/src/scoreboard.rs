@@ -57,37 +57,3 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         self.out.finish()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::Arbiter;
-    use crate::rtl::Bits4;
-    use cosim_core::checks::shown;
-
-    /// Two requesters at once, a packet beyond the limit, pauses, stalls and a reset at the end.
-    const TRAFFIC: &str = r#"{
-        "noise": "0x3",
-        "req": [
-            [{"item": {"beats": 3, "data": 16}}, {"item": {"beats": 11, "data": 32, "delay": 1}}],
-            [{"item": {"beats": 1, "data": 64}}, {"item": {"beats": 2, "data": 80}}],
-            [],
-            [{"gap": 60, "item": {"beats": 2, "data": 7}, "reset": {"after": 3, "cycles": 2}}]
-        ],
-        "out": [0, 2, 0, 3]
-    }"#;
-
-    /// Requester 0's packet of three beats is in progress.
-    #[test]
-    fn another_requester_gets_in() {
-        let traffic = serde_json::from_str(TRAFFIC).unwrap();
-        let judged = |ready: Option<u64>| {
-            shown::<Arbiter>(&traffic, &crate::max_beats(8), |cycle, _, outputs| {
-                if let (2, Some(ready)) = (cycle, ready) {
-                    outputs.req_ready = Bits4::new(ready);
-                }
-            })
-        };
-        assert_eq!(judged(None), Ok(Vec::new()));
-        assert_eq!(judged(Some(2)).unwrap_err().check, "req-interleaved");
-    }
-}
