@@ -19,22 +19,10 @@ fn parts<B: Explain>() -> Result {
 }
 
 #[test]
-fn parts_of_the_cycle_exact_block() -> Result {
-    parts::<Exact>()
-}
-
-#[test]
-fn parts_of_the_block_with_dont_cares() -> Result {
-    parts::<DontCare>()
-}
-
-#[test]
-fn parts_of_the_block_with_a_golden_model_in_cpp() -> Result {
-    parts::<Cpp>()
-}
-
-#[test]
-fn parts_of_the_block_of_transactions() -> Result {
+fn parts_of_each_block() -> Result {
+    parts::<Exact>()?;
+    parts::<DontCare>()?;
+    parts::<Cpp>()?;
     parts::<Transactions>()
 }
 
