@@ -2,16 +2,14 @@
 //!
 //! Its specification is `docs/blocks/qp.md`.
 
-pub(crate) mod chaos;
 mod coverage;
 mod environment;
 pub(crate) mod generator;
 mod golden;
 mod proof;
 pub mod rules;
-pub mod scenarios;
 pub(crate) mod scoreboard;
-pub mod stimulus;
+pub mod traffic;
 
 #[allow(missing_docs, clippy::all)]
 pub mod rtl {
@@ -43,10 +41,10 @@ impl Block for Qp {
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
     type Golden = Golden;
-    type Traffic = stimulus::Traffic;
+    type Traffic = traffic::Traffic;
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard;
-    type Weights = scenarios::Weights;
+    type Weights = generator::scenarios::Weights;
     type Coverage = coverage::Coverage;
 
     fn properties(_parameters: &Parameters) -> Properties {

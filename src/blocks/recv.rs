@@ -2,17 +2,14 @@
 //!
 //! Its specification is `docs/blocks/recv.md`.
 
-pub(crate) mod chaos;
 pub(crate) mod coverage;
 pub(crate) mod environment;
 pub(crate) mod generator;
 mod golden;
-pub mod parameters;
 mod proof;
 pub mod rules;
-pub mod scenarios;
 pub(crate) mod scoreboard;
-pub mod stimulus;
+pub mod traffic;
 
 #[allow(missing_docs, clippy::all)]
 pub mod rtl {
@@ -25,7 +22,7 @@ use cosim_core::harness::{
 };
 pub use environment::Environment;
 pub use golden::Golden;
-use rules::{ROWS, RULES, State};
+use rules::{ROWS, RULES, State, parameters};
 pub use scoreboard::Scoreboard;
 
 /// The block.
@@ -47,10 +44,10 @@ impl Block for Recv {
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
     type Golden = Golden;
-    type Traffic = stimulus::Traffic;
+    type Traffic = traffic::Traffic;
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
-    type Weights = scenarios::Weights;
+    type Weights = generator::scenarios::Weights;
     type Coverage = coverage::Coverage;
 
     fn properties(parameters: &Parameters) -> Properties {

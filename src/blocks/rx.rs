@@ -4,21 +4,15 @@
 //! inner blocks are reused. Only the top-level logic between them is here.
 
 #[macro_use]
-mod wiring;
+pub mod rules;
 
-mod chaos;
 mod coverage;
-mod descriptor;
 mod environment;
 mod generator;
 mod golden;
-pub mod parameters;
-mod pins;
 mod proof;
-pub mod rules;
-pub mod scenarios;
 mod scoreboard;
-pub mod stimulus;
+pub mod traffic;
 
 #[allow(missing_docs, clippy::all)]
 pub mod rtl {
@@ -34,6 +28,7 @@ use cosim_core::harness::{
 use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
+use rules::{parameters, pins};
 pub use scoreboard::Scoreboard;
 
 /// The block.
@@ -74,10 +69,10 @@ impl Block for Rx {
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
     type Golden = Golden;
-    type Traffic = stimulus::Traffic;
+    type Traffic = traffic::Traffic;
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
-    type Weights = scenarios::Weights;
+    type Weights = generator::scenarios::Weights;
     type Coverage = coverage::Coverage;
 
     fn properties(parameters: &Parameters) -> Properties {

@@ -3,7 +3,7 @@
 //! It follows the lists of the traffic, with the handshakes of the golden model.
 
 use super::rtl::{Bits1, Bits8, Inputs, Outputs};
-use super::stimulus::{Command, Event, Packet, Step, Traffic};
+use super::traffic::{Command, Event, Packet, Step, Traffic};
 use super::{KINDS, name_of};
 use cosim_core::harness::{self, Delays, Noise, Pace, Parameters, longest, longest_reset};
 use cosim_core::value::Uint;

@@ -2,13 +2,16 @@
 //!
 //! It tracks the state of each QP, to request both legal and illegal transitions.
 
+pub(crate) mod chaos;
+pub(crate) mod scenarios;
+
 use super::golden::QueuePair;
 use super::rules::{DESTROY, State};
-use super::scenarios::Weights;
-use super::stimulus::{Command, Event, Packet, Step, Traffic};
+use super::traffic::{Command, Event, Packet, Step, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
 use cosim_core::value::Uint;
 use rand::RngExt;
+use scenarios::Weights;
 
 /// A reset follows the beginning of its step within this number of cycles.
 const RESET_WITHIN: u64 = 12;

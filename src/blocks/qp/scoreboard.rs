@@ -7,7 +7,7 @@
 
 use super::name_of;
 use super::rtl::{Bits1, Inputs, Outputs};
-use super::stimulus::Traffic;
+use super::traffic::Traffic;
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use std::collections::VecDeque;
 use std::fmt::Display;

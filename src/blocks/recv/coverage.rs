@@ -2,8 +2,8 @@
 
 use super::Recv;
 use super::golden::{Cycle, Golden, Registers};
-use super::parameters::{HIGH, KEEP, LOW};
 use super::rtl::Inputs;
+use super::rules::parameters::{HIGH, KEEP, LOW};
 use super::rules::{
     G1, G2, G3, K2, K3, O1, P4, P5, P6, P7, P9, P10, P12, P13, P20, P21, P22, P27, P28, State, U1,
     U2, U3,

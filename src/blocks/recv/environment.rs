@@ -4,9 +4,9 @@
 //! It follows the lists of the traffic, with the handshakes of the golden model.
 
 use super::kind_name;
-use super::parameters::{self, HIGH};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
-use super::stimulus::{DP, EAGER, Message, RNDV_DATA, Traffic};
+use super::rules::parameters::{self, HIGH};
+use super::traffic::{DP, EAGER, Message, RNDV_DATA, Traffic};
 use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer, longest, longest_reset};
 use cosim_core::value::Uint;
 

@@ -1,10 +1,13 @@
 //! The constrained-random generator of traffic.
 
-use super::scenarios::Weights;
-use super::stimulus::{DP, Data, EAGER, Message, RNDV_DATA, Stray, Traffic};
+pub(crate) mod chaos;
+pub(crate) mod scenarios;
+
+use super::traffic::{DP, Data, EAGER, Message, RNDV_DATA, Stray, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;
 use rand::RngExt;
+use scenarios::Weights;
 
 /// A reset follows its CP within this number of cycles.
 const RESET_WITHIN: u64 = 12;

@@ -3,8 +3,8 @@
 //! The table of [`rules`] has the transitions. This file has the registers and the arithmetic of
 //! the ring and of the credits.
 
-use super::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
+use super::rules::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rules::{
     self, F0, G1, G2, G3, G4, K1, K2, K3, Load, O1, PacketOutcome, PacketSelector, R1, Row, State,
     U1, U2, U3, ask,

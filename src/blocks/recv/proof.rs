@@ -1,7 +1,7 @@
 //! The golden model's rules as properties for `cosim prove`: the table of [`rules`](super::rules),
 //! over the registers and wires that `rtl/recv/recv_sva.sv` names.
 
-use super::parameters::is_repaired;
+use super::rules::parameters::is_repaired;
 use super::rules::{self, Load, PacketOutcome, PacketSelector, RULES, Row, State, ask};
 use cosim_core::harness::{KnownDeadlock, Parameters, Progress, TransitionProperty};
 

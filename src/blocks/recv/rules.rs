@@ -4,8 +4,10 @@
 //! and checks that exactly one does. The rules of the ring and of the credits are arithmetic and
 //! are in the golden model.
 
-use super::parameters::{HIGH, KEEP, LOW, is_repaired};
+pub mod parameters;
+
 use cosim_core::harness::{Parameters, RuleSet};
+use parameters::{HIGH, KEEP, LOW, is_repaired};
 
 cosim_core::rules! {
     P0: "no state has this code: to AWAIT_CP";

@@ -9,10 +9,10 @@ mod messages;
 
 use super::environment::Receiver;
 use super::kind_name;
-use super::parameters::{self, HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::rules::State;
-use super::stimulus::{DP, EAGER, RNDV_DATA, Traffic};
+use super::rules::parameters::{self, HIGH, KEEP, LOW, is_repaired};
+use super::traffic::{DP, EAGER, RNDV_DATA, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use messages::{
     AWAIT_UNEXP_DP, BETWEEN, Cp, DETERMINE_CP_TYPE, MessageState, PROC_UNEXP_DP, RECV_POSTED_DATA,

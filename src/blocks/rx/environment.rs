@@ -3,11 +3,11 @@
 //!
 //! It follows the lists of the traffic, with the handshakes of the golden model.
 
-use super::descriptor::{self, Descriptor};
-use super::parameters::{of_dll, of_recv};
-use super::pins;
 use super::rtl::{Bits1, Bits16, Bits32, Bits416, Bits488, Inputs, Outputs};
-use super::stimulus::{Request, Traffic, takes_wqe};
+use super::rules::descriptor::{self, Descriptor};
+use super::rules::parameters::{of_dll, of_recv};
+use super::rules::pins;
+use super::traffic::{Request, Traffic, takes_wqe};
 use crate::blocks::dll::environment::{self as dll, Link, SourceState};
 use crate::blocks::recv::environment::{self as recv, Host, Sender};
 use crate::blocks::thread2::environment::{self as thread2, Modules};

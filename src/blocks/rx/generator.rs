@@ -1,15 +1,18 @@
 //! The constrained-random generator of traffic: combines the generators of the inner blocks for the
 //! same QPs.
 
-use super::parameters::{of_dll, of_thread2};
-use super::scenarios::Weights;
-use super::stimulus::{Request, Traffic, may_close, of_long_sends};
-use crate::blocks::qp::stimulus::Command;
-use crate::blocks::thread2::traffic::Packet;
+pub(crate) mod chaos;
+pub(crate) mod scenarios;
+
+use super::rules::parameters::{of_dll, of_thread2};
+use super::traffic::{Request, Traffic, may_close, of_long_sends};
+use crate::blocks::qp::traffic::Command;
+use crate::blocks::thread2::stimulus::Packet;
 use crate::blocks::{dll, qp, recv, thread2};
 use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;
 use rand::RngExt;
+use scenarios::Weights;
 
 /// States on the path to one that accepts packets.
 const WAY: [u64; 3] = [1, 2, 3];
@@ -105,7 +108,7 @@ fn software(
     is_long: &[bool; 256],
     packets: u32,
     rng: &mut CaseRng,
-) -> qp::stimulus::Traffic {
+) -> qp::traffic::Traffic {
     let noise = rng.bits();
     let few = qps.iter().map(|(qpn, _)| *qpn).collect();
     let steps = (u64::from(packets) * weights.steps.get()).div_ceil(100) as u32;
@@ -130,7 +133,7 @@ fn software(
         reopened.push(step.clone());
         if !qps.is_empty() && rng.chance(weights.reopen) {
             let (qpn, service) = qps[rng.random_range(0..qps.len())];
-            reopened.extend(WAY.iter().map(|next| qp::stimulus::Step {
+            reopened.extend(WAY.iter().map(|next| qp::traffic::Step {
                 command: Some(command(qpn, *next, service)),
                 ..Default::default()
             }));

@@ -1,9 +1,9 @@
 //! The golden model of `RxSystem`: the golden models of its four blocks and the top-level logic
 //! between them, written from sections 5 to 7 of the specification.
 
-use super::descriptor::{Descriptor, Message, Request};
-use super::parameters::{of_dll, of_recv, of_thread2};
 use super::rtl::{Bits1, Bits2, Bits3, Bits5, Bits8, Bits32, Bits416, Bits488, Inputs, Outputs};
+use super::rules::descriptor::{Descriptor, Message, Request};
+use super::rules::parameters::{of_dll, of_recv, of_thread2};
 use super::rules::{
     self, CR1, CR2, CR3, CR4, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI2, FI3, PK1, PK2, PK3, R1,
     RQ1, RQ2, RQ3, RQ4, RQ5, RQ6,

@@ -1,6 +1,11 @@
 //! The rules of the top-level logic, with their names in section 7 of the specification. The
 //! rules of the inner blocks are counted in the regressions of these blocks.
 
+pub(super) mod descriptor;
+pub mod parameters;
+#[macro_use]
+pub(super) mod pins;
+
 cosim_core::rules! {
     R1: "reset";
     CR1: "a descriptor is taken: a credit more is in use";

@@ -8,11 +8,11 @@
 mod bytes;
 mod pins;
 
-use super::descriptor::{self, Descriptor};
-use super::parameters::{of_dll, of_recv};
-use super::pins as seen;
 use super::rtl::{Bits1, Bits32, Inputs, Outputs};
-use super::stimulus::{Request, Traffic};
+use super::rules::descriptor::{self, Descriptor};
+use super::rules::parameters::{of_dll, of_recv};
+use super::rules::pins as seen;
+use super::traffic::{Request, Traffic};
 use crate::blocks::recv::scoreboard::require;
 use crate::blocks::thread2::rules::layout::{opcode, qp_state, status};
 use crate::blocks::thread2::traffic::PacketCursor;

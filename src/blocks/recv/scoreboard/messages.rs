@@ -1,7 +1,7 @@
 //! The progress of the latest message, and the states of the block that fit it.
 
 use super::super::rules::State;
-use super::super::stimulus::DP;
+use super::super::traffic::DP;
 
 /// A CP that was accepted and is not processed yet.
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,11 @@
 //! The end-to-end check of bytes: all bytes of the traffic get to the right addresses.
 
 use super::super::rtl::{Inputs, Outputs};
-use super::super::stimulus::Request;
+use super::super::traffic::Request;
 use crate::blocks::recv::environment::Sender;
 use crate::blocks::recv::scoreboard::require;
-use crate::blocks::recv::stimulus::Message;
-use crate::blocks::thread2::rules::layout::opcode::{
+use crate::blocks::recv::traffic::Message;
+use crate::blocks::thread2::layout::opcode::{
     GEN_CQE, RDMA_WRITE_FIRST, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM, SEND_FIRST,
     SEND_LAST_WITH_IMM, SEND_MIDDLE, SEND_ONLY_WITH_IMM,
 };

@@ -1,6 +1,6 @@
 //! The parameters of the RTL beside its mask of fixes, and the profiles.
 
-use super::Recv;
+use super::super::Recv;
 use cosim_core::harness::{Parameter, Parameters, Profile};
 
 /// Index of the number of buffers below which the ring is refilled.

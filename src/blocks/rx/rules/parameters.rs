@@ -1,7 +1,7 @@
 //! The parameters of the RTL beside its mask of fixes, the profiles, and the parameters of inner
 //! blocks.
 
-use super::Rx;
+use super::super::Rx;
 use crate::blocks::dll::{self, Dll};
 use crate::blocks::recv::{self, Recv};
 use crate::blocks::thread2::Thread2;
@@ -9,8 +9,8 @@ use cosim_core::harness::{Parameter, Parameters, Profile};
 
 /// The parameters of dll, then those of recv, as in section 1 of the specification.
 pub const PARAMETERS: [Parameter; 6] = {
-    let [depth, limit, latency] = dll::rules::parameters::PARAMETERS;
-    let [low, high, keep] = recv::parameters::PARAMETERS;
+    let [depth, limit, latency] = dll::parameters::PARAMETERS;
+    let [low, high, keep] = recv::rules::parameters::PARAMETERS;
     [depth, limit, latency, low, high, keep]
 };
 

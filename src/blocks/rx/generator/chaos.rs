@@ -1,18 +1,18 @@
 //! Unconstrained random stimulus without protocol: that of the inner blocks. A golden model runs
 //! along, so that sequence numbers are meaningful.
 
-use super::parameters::of_recv;
-use super::rtl::{Bits32, Inputs, Outputs};
-use super::{Golden, pins};
+use super::super::rtl::{Bits32, Inputs, Outputs};
+use super::super::rules::parameters::of_recv;
+use super::super::{Golden, pins};
 use crate::blocks::{dll, qp, recv, thread2};
 use cosim_core::harness::{CaseRng, Draw as _, Golden as _, Parameters};
 use rand::RngExt;
 
 /// `count` cycles of random pins.
 pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
-    let to_qp = qp::chaos::cycles(count, parameters, rng);
-    let to_thread2 = thread2::generator::chaos::cycles(count, parameters, rng);
-    let to_recv = recv::chaos::cycles(count, &of_recv(parameters), rng);
+    let to_qp = qp::generator::chaos::cycles(count, parameters, rng);
+    let to_thread2 = thread2::chaos::cycles(count, parameters, rng);
+    let to_recv = recv::generator::chaos::cycles(count, &of_recv(parameters), rng);
     let requests = rng.one_of(&[0.1, 0.5, 0.5, 0.9]);
     // Descriptors name QPs that software uses.
     let descriptors: Vec<[Bits32; 2]> = to_qp

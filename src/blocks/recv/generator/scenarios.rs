@@ -1,8 +1,9 @@
 //! Scenarios: named weights for the generator.
 
-use super::rtl::Inputs;
-use super::stimulus::Traffic;
-use super::{Recv, chaos, generator};
+use super::super::Recv;
+use super::super::rtl::Inputs;
+use super::super::traffic::Traffic;
+use super::chaos;
 use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
@@ -67,7 +68,7 @@ impl harness::Weights<Recv> for Weights {
     }
 
     fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        generator::traffic(self, parameters, packets, rng)
+        super::traffic(self, parameters, packets, rng)
     }
 
     fn raw_cycles_per_packet(&self) -> Uint<8> {

@@ -1,6 +1,6 @@
 //! Descriptors on the link: 32 bits for each packet (specification, section 2).
 
-use super::rtl::Bits32;
+use super::super::rtl::Bits32;
 
 /// A packet's descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //!
 //! Half of the packets are eager CPs and DPs. The pool is often empty, or close to KEEP.
 
-use super::parameters::KEEP;
-use super::rtl::{Bits3, Bits8, Bits16, Bits32, Inputs};
+use super::super::rtl::{Bits3, Bits8, Bits16, Bits32, Inputs};
+use super::super::rules::parameters::KEEP;
 use cosim_core::harness::{CaseRng, Draw as _, Parameters, Percent};
 use rand::RngExt;
 

@@ -2,7 +2,7 @@
 //!
 //! Two random choices of 256 QPs are rarely equal, so most pins of a case name only a few QPs.
 
-use super::rtl::{Bits2, Bits3, Bits8, Inputs};
+use super::super::rtl::{Bits2, Bits3, Bits8, Inputs};
 use cosim_core::harness::{CaseRng, Draw as _, Parameters};
 use rand::RngExt;
 

@@ -1,8 +1,12 @@
-//! The connections between pins of the system and ports of the inner blocks, each written once.
+//! The connections between pins of the system and ports of the inner blocks, each written once, and
+//! the pins of the inner blocks, read from those of the system.
 //!
 //! The table is from section 8 of the specification. It is not derived from the instances in
 //! `RxSystem.sv`: then the golden model could not detect a wrong connection there. All structs of
 //! pins are exhaustive, so that a changed port list of the RTL does not compile.
+
+use super::super::rtl::{Inputs, Outputs};
+use crate::blocks::{dll, qp, recv, thread2};
 
 /// Calls a macro with the table of an inner block's connections, as `port = pin of the system`, in
 /// groups:
@@ -286,4 +290,34 @@ macro_rules! add_outputs {
             $($rest)*
         )
     };
+}
+
+/// Declares the functions of a block for its inputs and for its outputs, with its tables.
+macro_rules! pins_of {
+    ($(#[doc = $doc:literal] $to:ident, $from:ident: $part:ident, $($table:ident)+;)+) => {$(
+        #[doc = concat!("The inputs of ", $doc, ".")]
+        #[inline]
+        pub fn $to(inputs: &Inputs, outputs: &Outputs) -> $part::rtl::Inputs {
+            seen!([to $part inputs outputs {} {}] $($table)+)
+        }
+
+        #[doc = concat!("The outputs of ", $doc, ".")]
+        #[inline]
+        pub fn $from(outputs: &Outputs) -> $part::rtl::Outputs {
+            seen!([from $part outputs outputs {} {}] $($table)+)
+        }
+    )+};
+}
+
+pins_of! {
+    /// dll
+    to_dll, from_dll: dll, dll;
+    /// thread2
+    to_thread2, from_thread2: thread2, thread2;
+    /// recv
+    to_recv, from_recv: recv, recv;
+    /// qp
+    to_qp, from_qp: qp, qp qp_behind_glue;
+    /// qp as software sees them, with external events instead of those that reach qp
+    to_software, from_software: qp, qp software;
 }

@@ -1,12 +1,13 @@
 //! Scenarios: named weights for the generator. Each inner block has its own weights.
 
-use super::rtl::Inputs;
-use super::stimulus::Traffic;
-use super::{Rx, chaos, generator};
-use crate::blocks::dll::generator::scenarios::Weights as Link;
-use crate::blocks::qp::scenarios::Weights as Software;
-use crate::blocks::recv::scenarios::Weights as Receive;
-use crate::blocks::thread2::generator::scenarios::Weights as Requests;
+use super::super::Rx;
+use super::super::rtl::Inputs;
+use super::super::traffic::Traffic;
+use super::chaos;
+use crate::blocks::dll::scenarios::Weights as Link;
+use crate::blocks::qp::generator::scenarios::Weights as Software;
+use crate::blocks::recv::generator::scenarios::Weights as Receive;
+use crate::blocks::thread2::scenarios::Weights as Requests;
 use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
@@ -86,7 +87,7 @@ impl harness::Weights<Rx> for Weights {
     }
 
     fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        generator::traffic(self, parameters, packets, rng)
+        super::traffic(self, parameters, packets, rng)
     }
 
     fn raw_cycles_per_packet(&self) -> Uint<8> {

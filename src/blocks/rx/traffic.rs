@@ -18,9 +18,9 @@ cosim_core::traffic! {
         #[serde(default)]
         requests: Vec<Request>,
         /// The message layer: its packets in order, and the buffers around recv.
-        receive: recv::stimulus::Traffic,
+        receive: recv::traffic::Traffic,
         /// The actions of software and hardware beside qp, without packets.
-        software: qp::stimulus::Traffic,
+        software: qp::traffic::Traffic,
         /// The link, without TLPs: these are the descriptors of the packets.
         link: dll::traffic::Traffic,
         /// Cycles that each head of the FIFO waits for its context or lengths; 0 after the end of
@@ -71,7 +71,7 @@ pub fn of_long_sends<'a>(packets: impl Iterator<Item = &'a Packet>) -> [bool; 25
 }
 
 /// The field of a command or event that could make an open QP drop packets.
-pub fn may_close(step: &qp::stimulus::Step, is_open: &[bool; 256]) -> Option<&'static str> {
+pub fn may_close(step: &qp::traffic::Step, is_open: &[bool; 256]) -> Option<&'static str> {
     let closes = |next: u64| matches!(next, 0 | 6 | 7);
     let hit = |qpn: Uint<8>| is_open[qpn.get() as usize];
     let command = step.command.filter(|command| hit(command.qpn) && closes(command.next.get()));
