@@ -90,24 +90,21 @@ impl Explain for Recv {
     }
 
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
-        match channel {
+        let packet = |id: rtl::Bits8| format!("packet {:#04x}", id.get());
+        Some(match channel {
             "pkt" => {
                 let (kind, id) = (kind_name(inputs.pkt_kind.get()), inputs.pkt_id.get());
                 let last = if inputs.pkt_last.get() == 1 { ", last" } else { "" };
-                Some(format!("{kind} {id:#04x}{last}"))
+                format!("{kind} {id:#04x}{last}")
             }
-            "alloc" => Some(format!("{} buffers", outputs.alloc_count.get())),
-            "credit" => Some(format!("{} buffers", outputs.credit_count.get())),
-            "copy" => Some(format!(
-                "packet {:#04x}, {} bytes",
-                outputs.copy_id.get(),
-                outputs.copy_len.get()
-            )),
-            "keep" => Some(format!("packet {:#04x}", outputs.keep_id.get())),
-            "release" => Some(format!("packet {:#04x}", outputs.release_id.get())),
-            "temp_alloc" => Some(format!("{} bytes", outputs.temp_alloc_len.get())),
-            _ => None,
-        }
+            "alloc" => format!("{} buffers", outputs.alloc_count.get()),
+            "credit" => format!("{} buffers", outputs.credit_count.get()),
+            "copy" => format!("{}, {} bytes", packet(outputs.copy_id), outputs.copy_len.get()),
+            "keep" => packet(outputs.keep_id),
+            "release" => packet(outputs.release_id),
+            "temp_alloc" => format!("{} bytes", outputs.temp_alloc_len.get()),
+            _ => return None,
+        })
     }
 
     fn in_flight(environment: &Environment<'_>) -> Vec<String> {

@@ -141,18 +141,10 @@ fn no_such_move(at: &[usize], _: &Parameters) -> Option<&'static str> {
     }
 }
 
-/// The state of coverage collection.
+/// The registers before the edge, and the QPs of what is on the pins.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
-    /// Registers before the edge.
-    before: RegistersBefore,
-    /// rst was 1 in the cycle before.
     in_reset: bool,
-}
-
-/// Registers before the edge, and the QPs of what is on the pins.
-#[derive(Debug, Clone, Default)]
-struct RegistersBefore {
     level: usize,
     answers: bool,
     of_command: Option<QueuePair>,
@@ -180,26 +172,18 @@ fn count_command(edge: &Edge<'_, Qp>, qp: QueuePair, event: Option<usize>, bins:
         bins.record(SAME_QP.bin([kind, qp.state as usize, next]));
         met.apply_event(kind as u8);
     }
-    if let Some(answer) = golden.answer() {
-        bins.record(MODIFY.bin([met.state as usize, next, answer as usize]));
+    if let Some(response) = golden.response {
+        bins.hit(MODIFY.bin([met.state as usize, next, response.answer as usize]));
     }
     if met.state == State::Sqd {
         bins.record(DRAINS.bin([next, usize::from(met.notify)]));
     }
 }
 
-/// Counts what is on offer while the queue is full. `taken`: a hardware event is taken.
+/// The position on an axis with two things, each by itself, and both; `None` without any.
 #[inline]
-fn count_full(inputs: &Inputs, taken: bool, bins: &mut Bins<'_>) {
-    match (inputs.cmd_valid.is_high(), inputs.hw_valid.is_high() && !taken) {
-        (true, true) => bins.record(FULL.bin([2])),
-        (true, false) => bins.record(FULL.bin([0])),
-        (false, true) => bins.record(FULL.bin([1])),
-        (false, false) => {}
-    }
-    if taken {
-        bins.record(FULL.bin([3]));
-    }
+pub fn one_or_both(first: bool, second: bool) -> Option<usize> {
+    (usize::from(first) + 2 * usize::from(second)).checked_sub(1)
 }
 
 /// Counts the numbers of QPs where they are read or shown.
@@ -233,9 +217,10 @@ impl harness::Coverage<Qp> for Coverage {
     #[inline]
     fn before(&mut self, golden: &Golden, inputs: &Inputs, _: &Cycle) {
         let of = |valid: Bits1, qpn: Bits8| valid.is_high().then(|| *golden.qp(qpn));
-        self.before = RegistersBefore {
-            level: golden.level(),
-            answers: golden.answer().is_some(),
+        *self = Self {
+            in_reset: self.in_reset,
+            level: golden.queue.len(),
+            answers: golden.response.is_some(),
             of_command: of(inputs.cmd_valid, inputs.cmd_qpn),
             of_event: of(inputs.hw_valid, inputs.hw_qpn),
             of_packet: of(inputs.msg_valid, inputs.msg_qpn),
@@ -245,28 +230,24 @@ impl harness::Coverage<Qp> for Coverage {
     #[inline]
     fn after(&mut self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
         let Edge { inputs, outputs, .. } = edge;
-        if inputs.rst.is_high() {
-            if !self.in_reset {
-                let RegistersBefore { level, answers, .. } = self.before;
-                bins.record(RESET.bin([match (level, answers) {
-                    (0, false) => 0,
-                    (0, true) => 1,
+        let was_in_reset = std::mem::replace(&mut self.in_reset, inputs.rst.is_high());
+        if self.in_reset {
+            if !was_in_reset {
+                bins.hit(RESET.bin([match (self.level, self.answers) {
+                    (0, answers) => usize::from(answers),
                     (16, _) => 4,
-                    (_, false) => 2,
-                    (_, true) => 3,
+                    (_, answers) => 2 + usize::from(answers),
                 }]));
             }
-            self.in_reset = true;
             return;
         }
-        self.in_reset = false;
-        bins.record(QUERY.bin([outputs.query_state.get() as usize]));
-        if let Some(QueuePair { state, service, .. }) = self.before.of_packet {
+        bins.hit(QUERY.bin([outputs.query_state.get() as usize]));
+        if let Some(QueuePair { state, service, .. }) = self.of_packet {
             let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
             bins.record(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
         }
-        let event = self.before.of_event.filter(|_| outputs.hw_ready.is_high());
-        let command = self.before.of_command.filter(|_| outputs.cmd_ready.is_high());
+        let event = self.of_event.filter(|_| outputs.hw_ready.is_high());
+        let command = self.of_command.filter(|_| outputs.cmd_ready.is_high());
         let (kind, applies) = (inputs.hw_kind.get() as usize, event.is_some());
         if let Some(QueuePair { state, service, .. }) = event {
             bins.record(EVENTS.bin([kind, state as usize, class(service)]));
@@ -275,14 +256,13 @@ impl harness::Coverage<Qp> for Coverage {
             count_command(edge, qp, applies.then_some(kind), bins);
         }
         count_qpns(edge, [command.is_some(), applies], bins);
-        match (edge.rules.contains_any(E1), edge.rules.contains_any(E2)) {
-            (false, false) => {}
-            (true, false) => bins.record(QUEUE.bin([self.before.level, 0])),
-            (false, true) => bins.record(QUEUE.bin([self.before.level, 1])),
-            (true, true) => bins.record(QUEUE.bin([self.before.level, 2])),
+        if let Some(moves) = one_or_both(edge.rules.has(E1), edge.rules.has(E2)) {
+            bins.hit(QUEUE.bin([self.level, moves]));
         }
-        if self.before.level == LEVEL.values.len() - 1 {
-            count_full(inputs, applies, bins);
+        if self.level == LEVEL.values.len() - 1 {
+            let waits = inputs.hw_valid.is_high() && !applies;
+            let held = one_or_both(inputs.cmd_valid.is_high(), waits);
+            held.into_iter().chain(applies.then_some(3)).for_each(|at| bins.hit(FULL.bin([at])));
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It follows the lists of the traffic, with the handshakes of the golden model.
 
-use super::rtl::{Bits1, Bits8, Inputs, Outputs};
+use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
 use super::traffic::{Command, Event, Packet, Step, Traffic};
 use super::{KINDS, name_of};
 use cosim_core::harness::{self, Delays, Noise, Pace, Parameters, longest, longest_reset};
@@ -48,12 +48,8 @@ impl Environment<'_> {
         if !is_free {
             return;
         }
-        if step.command.is_some() {
-            self.command = step.command;
-        }
-        if step.event.is_some() {
-            self.event = step.event;
-        }
+        self.command = step.command.or(self.command);
+        self.event = step.event.or(self.event);
         self.packet = step.packet;
         self.query = step.query.unwrap_or(self.query);
         self.pace.start(step.reset);
@@ -110,9 +106,29 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
     fn drive(&mut self, inputs: &mut Inputs) {
         let mut idle = self.noise.idle();
         inputs.rst = Bits1::from(self.pace.reset.asserted());
-        Command::drive(self.command, &mut idle, inputs);
-        Event::drive(self.event, &mut idle, inputs);
-        Packet::drive(self.packet, &mut idle, inputs);
+
+        let (qpn, next, service, notify) = (idle.take(0), idle.take(1), idle.take(1), idle.take(1));
+        let noise = Command { qpn, next, service, notify };
+        let Command { qpn, next, service, notify } = self.command.unwrap_or(noise);
+        inputs.cmd_valid = Bits1::from(self.command.is_some());
+        inputs.cmd_qpn = Bits8::new(qpn.get());
+        inputs.cmd_next = Bits3::new(next.get());
+        inputs.cmd_service = Bits3::new(service.get());
+        inputs.cmd_notify = Bits1::new(notify.get());
+
+        let noise = Event { qpn: idle.take(0), kind: idle.take(1) };
+        let Event { qpn, kind } = self.event.unwrap_or(noise);
+        inputs.hw_valid = Bits1::from(self.event.is_some());
+        inputs.hw_qpn = Bits8::new(qpn.get());
+        inputs.hw_kind = Bits2::new(kind.get());
+
+        let noise = Packet { qpn: idle.take(0), consumes_wqe: idle.take(1), error: idle.take(1) };
+        let Packet { qpn, consumes_wqe, error } = self.packet.unwrap_or(noise);
+        inputs.msg_valid = Bits1::from(self.packet.is_some());
+        inputs.msg_qpn = Bits8::new(qpn.get());
+        inputs.msg_consumes_wqe = Bits1::new(consumes_wqe.get());
+        inputs.msg_error = Bits1::new(error.get());
+
         inputs.query_qpn = Bits8::new(self.query.get());
         inputs.evt_ready = Bits1::from(self.software.is_over());
     }

@@ -9,7 +9,7 @@ use super::golden::QueuePair;
 use super::rules::{DESTROY, State};
 use super::traffic::{Command, Event, Packet, Step, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
-use cosim_core::value::Uint;
+use cosim_core::value::{Uint, n};
 use rand::RngExt;
 use scenarios::Weights;
 
@@ -42,8 +42,7 @@ pub(crate) fn software_traffic(
         steps.extend((0..packets).map(|_| generator.step()));
     }
     // There are at most as many events as steps.
-    let evt_stalls =
-        generator.rng.waits(packets.into(), weights.evt_stall, weights.longest_evt_stall);
+    let evt_stalls = rng.waits(packets.into(), weights.evt_stall, weights.longest_evt_stall);
     Traffic { noise, steps, evt_stalls }
 }
 
@@ -72,7 +71,7 @@ struct Generator<'a> {
 
 impl Generator<'_> {
     fn qpn(&mut self) -> u8 {
-        self.few[self.rng.random_range(0..self.few.len())]
+        self.rng.one_of(&self.few)
     }
 
     /// A QP of the case, or that of the step.
@@ -107,13 +106,8 @@ impl Generator<'_> {
         let drains = state == State::Rts && next == State::Sqd as u8;
         let often = if drains { self.weights.notify } else { self.weights.stray_notify };
         let service: u8 = self.rng.random_range(0..8);
-        let notify = self.rng.flag(often);
-        Command {
-            qpn: Uint::new(u64::from(qpn)),
-            next: Uint::new(u64::from(next)),
-            service: Uint::new(u64::from(service)),
-            notify,
-        }
+        let (qpn, next, service) = (n(qpn.into()), n(next.into()), n(service.into()));
+        Command { qpn, next, service, notify: self.rng.flag(often) }
     }
 
     /// A step that only has a command.
@@ -126,28 +120,26 @@ impl Generator<'_> {
     /// state of any other. From then on the case uses all QPs.
     fn crowd(&mut self, steps: &mut Vec<Step>) {
         // Commands from RESET to each state; a send error leads from RTS to SQE.
-        const WAYS: [&[u8]; 7] = [&[], &[1], &[1, 2], &[1, 2, 3], &[1, 2, 3, 4], &[1, 2, 3], &[6]];
+        const WAYS: [&[u64]; 7] = [&[], &[1], &[1, 2], &[1, 2, 3], &[1, 2, 3, 4], &[1, 2, 3], &[6]];
         const SQE: usize = State::Sqe as usize;
         const UNRELIABLE: [u64; 5] = [1, 3, 4, 6, 7];
         let common = self.rng.random_range(0..WAYS.len());
         let (first, stride) = (self.rng.random::<u8>(), self.rng.random::<u8>() | 1);
         let mut event = None;
         for place in 0..=u8::MAX {
-            let qpn = first.wrapping_add(place.wrapping_mul(stride));
-            let qpn = Uint::new(u64::from(qpn));
+            let qpn = n(first.wrapping_add(place.wrapping_mul(stride)).into());
             let is_common = self.rng.chance(Percent::new(70));
             let state = if is_common { common } else { self.rng.random_range(0..WAYS.len()) };
             let service = match state {
-                SQE => UNRELIABLE[self.rng.random_range(0..UNRELIABLE.len())],
+                SQE => self.rng.one_of(&UNRELIABLE),
                 _ => self.rng.random_range(0..8),
             };
             for next in WAYS[state] {
-                let (next, service) = (Uint::new(u64::from(*next)), Uint::new(service));
-                let command = Command { qpn, next, service, notify: Uint::new(0) };
+                let command = Command { qpn, next: n(*next), service: n(service), notify: n(0) };
                 steps.push(Step { event: event.take(), ..self.given(command) });
             }
             if state == SQE {
-                event = Some(Event { qpn, kind: Uint::new(2) });
+                event = Some(Event { qpn, kind: n(2) });
                 self.qps[qpn.get() as usize].apply_event(2);
             }
         }
@@ -158,21 +150,21 @@ impl Generator<'_> {
     /// The last offers with one field changed.
     fn changed(&mut self) -> Step {
         let Step { mut command, mut event, .. } = self.last.clone();
-        let (qpn, part) = (Uint::new(u64::from(self.qpn())), self.rng.random_range(0..8));
+        let (qpn, part) = (n(self.qpn().into()), self.rng.random_range(0..8));
         if let Some(command) = &mut command {
             match part {
                 0 => command.qpn = qpn,
-                1 => command.service = Uint::new(self.rng.random_range(0..8)),
-                2 => command.notify = Uint::new(1 - command.notify.get()),
-                3 | 4 => command.next = Uint::new(self.rng.random_range(0..8)),
+                1 => command.service = n(self.rng.random_range(0..8)),
+                2 => command.notify = n(1 - command.notify.get()),
+                3 | 4 => command.next = n(self.rng.random_range(0..8)),
                 // These are legal in every state, so that a wrong state is visible.
-                _ => command.next = Uint::new([0, 6, 7][self.rng.random_range(0..3)]),
+                _ => command.next = n(self.rng.one_of(&[0, 6, 7])),
             }
         }
         if let Some(event) = &mut event {
             match part {
                 0 | 1 => event.qpn = qpn,
-                _ => event.kind = Uint::new(self.rng.random_range(0..4)),
+                _ => event.kind = n(self.rng.random_range(0..4)),
             }
         }
         Step { command, event, ..Step::default() }
@@ -194,12 +186,12 @@ impl Generator<'_> {
             State::Rts => 2,
             _ => self.rng.random_range(0..3),
         };
-        Event { qpn: Uint::new(u64::from(qpn)), kind: Uint::new(kind) }
+        Event { qpn: n(qpn.into()), kind: n(kind) }
     }
 
     fn packet(&mut self, qpn: u8) -> Packet {
         Packet {
-            qpn: Uint::new(u64::from(qpn)),
+            qpn: n(qpn.into()),
             consumes_wqe: self.rng.random::<bool>().into(),
             error: self.rng.flag(self.weights.packet_error),
         }
@@ -241,7 +233,7 @@ impl Generator<'_> {
             let qpn = self.near(qpn);
             self.packet(qpn)
         });
-        let query = self.rng.chance(self.weights.query).then(|| Uint::new(u64::from(self.qpn())));
+        let query = self.rng.chance(self.weights.query).then(|| n(self.qpn().into()));
         let reset = self.rng.reset(self.weights.reset, RESET_WITHIN);
         if reset.is_some() {
             // Approximate: what is accepted until the reset is lost as well.

@@ -22,25 +22,25 @@ pub(super) struct QueuePair {
 
 /// An event for software.
 #[derive(Debug, Clone, Copy)]
-struct SoftwareEvent {
+pub(super) struct SoftwareEvent {
     qpn: u8,
     event: Event,
 }
 
 /// The answer to a command.
 #[derive(Debug, Clone, Copy)]
-struct Response {
+pub(super) struct Response {
     qpn: u8,
-    answer: Answer,
+    pub(super) answer: Answer,
 }
 
 /// The model's registers.
 #[derive(Debug, Clone)]
 pub struct Golden {
     qps: [QueuePair; 256],
-    response: Option<Response>,
+    pub(super) response: Option<Response>,
     /// Events, the oldest first.
-    queue: Ring<SoftwareEvent, DEPTH>,
+    pub(super) queue: Ring<SoftwareEvent, DEPTH>,
 }
 
 impl QueuePair {
@@ -56,18 +56,10 @@ impl QueuePair {
         row
     }
 
-    /// The row that applies to a hardware event.
+    /// Applies a hardware event.
     #[inline]
-    fn hardware_event(&self, kind: u8) -> &'static rules::HardwareEventRule {
-        rules::hardware_event(self.state, self.service, self.notify, kind)
-    }
-
-    /// Applies a hardware event. Returns the row that applied.
-    #[inline]
-    pub(super) fn apply_event(&mut self, kind: u8) -> &'static rules::HardwareEventRule {
-        let row = self.hardware_event(kind);
-        self.follow(row);
-        row
+    pub(super) fn apply_event(&mut self, kind: u8) {
+        self.follow(rules::hardware_event(self.state, self.service, self.notify, kind));
     }
 
     /// Applies the row of a hardware event.
@@ -94,18 +86,6 @@ impl Golden {
         queue: Ring::new(SoftwareEvent { qpn: 0, event: Event::Drained }),
     };
 
-    /// Number of events in the queue.
-    #[inline]
-    pub(super) fn level(&self) -> usize {
-        self.queue.len()
-    }
-
-    /// The answer on the pins.
-    #[inline]
-    pub(super) fn answer(&self) -> Option<Answer> {
-        self.response.map(|response| response.answer)
-    }
-
     #[inline]
     pub(super) fn qp(&self, qpn: Bits8) -> &QueuePair {
         &self.qps[qpn.get() as usize]
@@ -114,12 +94,6 @@ impl Golden {
     #[inline]
     fn qp_mut(&mut self, qpn: Bits8) -> &mut QueuePair {
         &mut self.qps[qpn.get() as usize]
-    }
-
-    /// Section 6.
-    #[inline]
-    fn takes_commands(&self) -> bool {
-        !self.queue.is_full()
     }
 }
 
@@ -138,9 +112,10 @@ impl harness::Golden<Inputs, Outputs> for Golden {
             let qp = self.qp(inputs.msg_qpn);
             rules::reception(qp.state, qp.service, inputs.msg_error.is_high())
         });
-        let kind = inputs.hw_kind.get() as u8;
-        let hardware_event = inputs.hw_valid.is_high();
-        let hardware_event = hardware_event.then(|| self.qp(inputs.hw_qpn).hardware_event(kind));
+        let hardware_event = inputs.hw_valid.is_high().then(|| {
+            let QueuePair { state, service, notify } = *self.qp(inputs.hw_qpn);
+            rules::hardware_event(state, service, notify, inputs.hw_kind.get() as u8)
+        });
         // Section 7: an event that notifies software waits while the queue is full.
         let reports = hardware_event.is_some_and(|row| row.event.is_some());
         Cycle { reception, hardware_event, takes_events: !(reports && self.queue.is_full()) }
@@ -162,7 +137,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         let shown = self.queue.first();
         // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
-            cmd_ready: Bits1::from(self.takes_commands()),
+            cmd_ready: Bits1::from(!self.queue.is_full()),
             rsp_valid: Bits1::from(self.response.is_some()),
             rsp_qpn: Bits8::new(self.response.map_or(0, |response| u64::from(response.qpn))),
             rsp_code: Bits2::new(self.response.map_or(0, |response| response.answer as u64)),
@@ -189,14 +164,11 @@ impl harness::Golden<Inputs, Outputs> for Golden {
             *self = Self::RESET;
             return R1;
         }
-        let mut fired = Q1;
-        if let Some(row) = cycle.reception {
-            fired = fired.with(row.rule);
-        }
+        let mut fired = Q1.with(cycle.reception.map_or(RuleSet::EMPTY, |row| row.rule));
         // Both readies depend on the registers before the edge.
         let hardware_event = cycle.hardware_event.filter(|_| cycle.takes_events);
         let applies = hardware_event.is_some();
-        let modifies = inputs.cmd_valid.is_high() && self.takes_commands();
+        let modifies = inputs.cmd_valid.is_high() && !self.queue.is_full();
         fired = fired.with(E4.only_if(inputs.hw_valid.is_high() && !applies));
         fired = fired.with(E3.only_if(inputs.cmd_valid.is_high() && !modifies));
         // Section 5, step 1.
@@ -210,9 +182,9 @@ impl harness::Golden<Inputs, Outputs> for Golden {
         // Step 2.
         self.response = None;
         if modifies {
-            let (next, service) = (inputs.cmd_next.get() as u8, inputs.cmd_service.get() as u8);
-            let notify = inputs.cmd_notify.is_high();
-            let row = self.qp_mut(inputs.cmd_qpn).modify(next, service, notify);
+            let [next, service] = [inputs.cmd_next, inputs.cmd_service].map(|pin| pin.get() as u8);
+            let row =
+                self.qp_mut(inputs.cmd_qpn).modify(next, service, inputs.cmd_notify.is_high());
             // Step 4.
             let qpn = inputs.cmd_qpn.get() as u8;
             self.response = Some(Response { qpn, answer: row.answer });

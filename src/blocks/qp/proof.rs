@@ -21,12 +21,7 @@ pub const MEANING: WordAbstraction = WordAbstraction {
 
 /// What every rule says.
 pub fn transitions() -> Vec<TransitionProperty> {
-    let mut all = of_commands();
-    all.extend(of_hardware());
-    all.extend(of_packets());
-    all.extend(of_the_queue());
-    all.push(query());
-    all
+    [of_commands(), of_hardware(), of_packets(), of_the_queue().into(), vec![query()]].concat()
 }
 
 fn name(rule: RuleSet) -> &'static str {
@@ -90,12 +85,6 @@ fn of_commands() -> Vec<TransitionProperty> {
     TRANSITIONS.iter().map(row).chain([idle, code_7, x1]).collect()
 }
 
-/// Whether the hardware event on the pins notifies software: see E4.
-fn reports() -> String {
-    let telling = HARDWARE_EVENTS.iter().filter(|row| row.event.is_some()).map(event_matches);
-    telling.map(|case| format!("({case})")).collect::<Vec<_>>().join(" | ")
-}
-
 fn event_matches(row: &HardwareEventRule) -> String {
     let case = is_in(row.cases, "hw_state, hw_service, hw_notify");
     format!("hw_kind == 2'd{} & ({case})", row.kind)
@@ -140,7 +129,8 @@ fn of_packets() -> Vec<TransitionProperty> {
 
 /// E1 to E4, but for the contents of the queue, which is a memory.
 fn of_the_queue() -> [TransitionProperty; 4] {
-    let reports = reports();
+    let reporting = HARDWARE_EVENTS.iter().filter(|row| row.event.is_some()).map(event_matches);
+    let reports = reporting.map(|case| format!("({case})")).collect::<Vec<_>>().join(" | ");
     let rule = TransitionProperty::new;
     [
         rule("E1", format!("hw_known & ({reports})")).loads([("evt_count", "evt_left + 5'd1")]),

@@ -7,7 +7,7 @@
 
 use super::name_of;
 use super::rtl::{Bits1, Inputs, Outputs};
-use super::traffic::Traffic;
+use super::traffic::{Step, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -190,9 +190,12 @@ impl QpRecord {
         Some([ESTABLISHED_CODE, DRAINED_CODE, 0, FATAL_CODE][kind as usize])
     }
 
+    /// What the state permits and does: `sq_post`, `rq_post`, `sq_run`, and `rq_run`, with which a
+    /// QP accepts packets.
     #[inline]
-    fn takes_packets(&self) -> bool {
-        !matches!(self.state, RESET | INIT | ERR)
+    fn permits(&self) -> [bool; 4] {
+        let receives = !matches!(self.state, RESET | INIT | ERR);
+        [self.state >= RTS, self.state != RESET, self.state == RTS, receives]
     }
 }
 
@@ -211,23 +214,17 @@ impl Scoreboard {
     }
 
     #[inline]
-    fn record(&mut self, qpn: u64) -> &mut QpRecord {
-        &mut self.records[qpn as usize]
-    }
-
-    #[inline]
     fn observe_answer(&self, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, qpn) = (outputs.rsp_valid.is_high(), outputs.rsp_qpn.get());
         let code = outputs.rsp_code.get();
+        let seen = valid.then_some(qpn);
+        let expected = self.due.map(|due| due.qpn);
+        let message = format_args!("an answer for QP {seen:?}, expected one for {expected:?}");
+        require(seen == expected, ANSWERED, message)?;
         let Some(due) = self.due else {
-            let message = format_args!("an answer for QP {qpn} without a command");
-            require(!valid, ANSWERED, message)?;
             let message = format_args!("rsp_qpn {qpn}, rsp_code {code} without an answer");
             return require((qpn, code) == (0, 0), IDLE, message);
         };
-        require(valid, ANSWERED, format_args!("the command for QP {} has no answer", due.qpn))?;
-        let message = format_args!("the command for QP {} is answered for QP {qpn}", due.qpn);
-        require(qpn == due.qpn, ANSWERED, message)?;
         let notify = if due.notify { ", with notification" } else { "" };
         let next = if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) };
         let message = format_args!(
@@ -239,26 +236,17 @@ impl Scoreboard {
     }
 
     #[inline]
-    fn observe_query(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+    fn observe_query(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let qpn = inputs.query_qpn.get();
-        let state = self.record(qpn).state;
+        let record = &self.records[qpn as usize];
         let seen = outputs.query_state.get();
-        let name = name_of(state.into());
+        let name = name_of(record.state.into());
         let message = format_args!("QP {qpn} is in {}, expected {name}", name_of(seen));
-        require(seen == u64::from(state), STATE, message)?;
-        let permits = [
-            matches!(state, RTS | SQD | SQE | ERR),
-            state != RESET,
-            state == RTS,
-            !matches!(state, RESET | INIT | ERR),
-        ];
-        let pins = [
-            outputs.query_sq_post,
-            outputs.query_rq_post,
-            outputs.query_sq_run,
-            outputs.query_rq_run,
-        ]
-        .map(Bits1::is_high);
+        require(seen == u64::from(record.state), STATE, message)?;
+        let permits = record.permits();
+        let post = [outputs.query_sq_post, outputs.query_rq_post];
+        let run = [outputs.query_sq_run, outputs.query_rq_run];
+        let pins = [post[0], post[1], run[0], run[1]].map(Bits1::is_high);
         let message = format_args!(
             "QP {qpn} in {name}: sq_post, rq_post, sq_run and rq_run are {pins:?}, expected {permits:?}"
         );
@@ -275,15 +263,16 @@ impl Scoreboard {
             return require(!(accept || wqe || ack || nak), IDLE, message);
         }
         let qpn = inputs.msg_qpn.get();
-        let record = *self.record(qpn);
+        let record = self.records[qpn as usize];
         let require = |holds: bool, check: &str, what: &str| {
             let state = name_of(record.state.into());
             let service = record.service;
             let message = format_args!("packet for QP {qpn} in {state}, service {service}: {what}");
             require(holds, check, message)
         };
-        require(!accept || record.takes_packets(), CLOSED, "taken")?;
-        require(accept || !record.takes_packets(), OPEN, "not taken")?;
+        let [.., receives] = record.permits();
+        require(!accept || receives, CLOSED, "taken")?;
+        require(accept || !receives, OPEN, "not taken")?;
         let answered = accept && is_reliable(record.service);
         require(!(ack && nak), ACK_OR_NAK, "both an Ack and a Nak")?;
         let what = if answered { "neither Ack nor Nak" } else { "answered" };
@@ -328,13 +317,14 @@ impl Scoreboard {
     }
 
     #[inline]
-    fn observe_readies(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+    fn observe_readies(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let waiting = self.pending_events.len();
         let ready = outputs.cmd_ready.get();
         let message = format_args!("cmd_ready is {ready}, {waiting} events wait");
         require((ready == 1) == (waiting < ROOM), COMMAND_WAITS, message)?;
         let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
-        let reports = inputs.hw_valid.is_high() && { *self.record(qpn) }.event(kind).is_some();
+        let mut record = self.records[qpn as usize];
+        let reports = inputs.hw_valid.is_high() && record.event(kind).is_some();
         let ready = outputs.hw_ready.get();
         let message =
             format_args!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait");
@@ -349,8 +339,9 @@ impl Scoreboard {
         }
         if inputs.hw_valid.is_high() && outputs.hw_ready.is_high() {
             let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
-            self.counts.send_errors += u64::from(kind == 2 && self.record(qpn).state == RTS);
-            if let Some(code) = self.record(qpn).event(kind) {
+            let record = &mut self.records[qpn as usize];
+            self.counts.send_errors += u64::from(kind == 2 && record.state == RTS);
+            if let Some(code) = record.event(kind) {
                 self.pending_events.push_back(ExpectedEvent { qpn, code });
                 self.counts.events[code as usize] += 1;
             }
@@ -360,8 +351,9 @@ impl Scoreboard {
         if inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high() {
             let (qpn, next) = (inputs.cmd_qpn.get(), inputs.cmd_next.get() as u8);
             let (service, notify) = (inputs.cmd_service.get() as u8, inputs.cmd_notify.is_high());
-            let from = self.record(qpn).state;
-            let code = self.record(qpn).command(next, service, notify);
+            let record = &mut self.records[qpn as usize];
+            let from = record.state;
+            let code = record.command(next, service, notify);
             self.due = Some(ExpectedResponse { qpn, code, from, next, notify });
             self.counts.answers[code as usize] += 1;
             self.on_offer = self.on_offer.saturating_sub(1);
@@ -390,13 +382,13 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     }
 
     fn new(traffic: &Traffic, _: &Parameters) -> Self {
-        let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();
-        let events = traffic.steps.iter().filter(|step| step.event.is_some()).count();
+        let offers =
+            |step: &Step| u64::from(step.command.is_some()) + u64::from(step.event.is_some());
         Self {
             records: Box::new([QpRecord::NEW; 256]),
             pending_events: VecDeque::with_capacity(2 * ROOM),
             due: None,
-            on_offer: (commands + events) as u64,
+            on_offer: traffic.steps.iter().map(offers).sum(),
             may_withdraw: traffic.steps.iter().any(|step| step.instead.get() == 1),
             counts: Counts::default(),
         }
@@ -417,13 +409,12 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let (on_offer, left) = (self.on_offer, self.pending_events.len());
-        let message = format_args!("{on_offer} commands and events were not taken");
-        require(on_offer == 0, COMPLETE, message)?;
-        require(left == 0, COMPLETE, format_args!("{left} events were not taken"))?;
-        let qpn = self.due.map_or(0, |due| due.qpn);
-        let message = format_args!("the command for QP {qpn} has no answer yet");
-        require(self.due.is_none(), COMPLETE, message)
+        let Self { on_offer, pending_events, due, .. } = self;
+        let left = pending_events.len();
+        let message = format_args!(
+            "{on_offer} offers and {left} events were not taken; the last answer: {due:?}"
+        );
+        require(*on_offer == 0 && left == 0 && due.is_none(), COMPLETE, message)
     }
 
     fn counters() -> Vec<Counter<Self>> {

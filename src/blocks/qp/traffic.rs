@@ -1,7 +1,6 @@
 //! The traffic of `qp`, as vectors store it.
 
-use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs};
-use cosim_core::harness::{self, IdleBits, Reset, TrafficError, check_resets};
+use cosim_core::harness::{self, Reset, TrafficError, check_resets};
 use cosim_core::value::Uint;
 
 cosim_core::traffic! {
@@ -71,54 +70,6 @@ cosim_core::traffic! {
         consumes_wqe: Uint<1> = default,
         /// 1: it cannot be executed.
         error: Uint<1> = default,
-    }
-}
-
-impl Command {
-    /// Drives an offer and its payload, or idle pins.
-    #[inline]
-    pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
-        let noise = Self {
-            qpn: idle.next_bits(0),
-            next: idle.next_bits(1),
-            service: idle.next_bits(1),
-            notify: idle.next_bits(1),
-        };
-        let Self { qpn, next, service, notify } = offer.unwrap_or(noise);
-        pins.cmd_valid = Bits1::from(offer.is_some());
-        pins.cmd_qpn = Bits8::new(qpn.get());
-        pins.cmd_next = Bits3::new(next.get());
-        pins.cmd_service = Bits3::new(service.get());
-        pins.cmd_notify = Bits1::new(notify.get());
-    }
-}
-
-impl Event {
-    /// Drives an offer and its payload, or idle pins.
-    #[inline]
-    pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
-        let noise = Self { qpn: idle.next_bits(0), kind: idle.next_bits(1) };
-        let Self { qpn, kind } = offer.unwrap_or(noise);
-        pins.hw_valid = Bits1::from(offer.is_some());
-        pins.hw_qpn = Bits8::new(qpn.get());
-        pins.hw_kind = Bits2::new(kind.get());
-    }
-}
-
-impl Packet {
-    /// Drives an offer and its payload, or idle pins.
-    #[inline]
-    pub fn drive<const N: usize>(offer: Option<Self>, idle: &mut IdleBits<N>, pins: &mut Inputs) {
-        let noise = Self {
-            qpn: idle.next_bits(0),
-            consumes_wqe: idle.next_bits(1),
-            error: idle.next_bits(1),
-        };
-        let Self { qpn, consumes_wqe, error } = offer.unwrap_or(noise);
-        pins.msg_valid = Bits1::from(offer.is_some());
-        pins.msg_qpn = Bits8::new(qpn.get());
-        pins.msg_consumes_wqe = Bits1::new(consumes_wqe.get());
-        pins.msg_error = Bits1::new(error.get());
     }
 }
 

@@ -93,7 +93,8 @@ cosim_core::coverage! {
     TEMPORARY = "temporary-buffers": "temp_alloc_len: the answer, the bytes of the message" [GRANT, BYTES]
         unless |_, parameters| never_copied(true, parameters);
     FREES = "free-buffers": "packets that leave fewer than LOW in the ring: pool_free" [FREE]
-        unless no_such_pool;
+        unless |at, parameters| matches!((at, parameters.get(HIGH)), ([1], ..3) | ([2], ..2))
+            .then_some("m = min(HIGH - r, pool_free): the ring lacks at most HIGH buffers");
     SUMS = "credit-room": "refills of at least one buffer: credit_pending with it" [SUM];
 }
 
@@ -130,16 +131,6 @@ fn no_such_refill(at: &[usize], parameters: &Parameters) -> Option<&'static str>
         [ring, TO_HIGH] if ring != EMPTY_RING && high == 255 => Some(
             "there are 255 buffers, and the packet that is taken is in one: no more than 254 can be in the ring",
         ),
-        _ => None,
-    }
-}
-
-/// Section 6: impossible numbers of free buffers at a refill of m = min(HIGH - r, pool_free).
-fn no_such_pool(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
-    let high = parameters.get(HIGH);
-    match *at {
-        [1] if high < 3 => Some("the ring lacks at most HIGH buffers"),
-        [2] if high < 2 => Some("the ring lacks at most HIGH buffers"),
         _ => None,
     }
 }
@@ -290,14 +281,13 @@ impl harness::Coverage<Recv> for Coverage {
     fn after(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
         let Edge { inputs, rules, .. } = *edge;
         let state = self.before.state as usize;
-        if inputs.rst.is_high() {
-            if !self.in_reset {
-                bins.record(RESETS.bin([state]));
+        let was_in_reset = std::mem::replace(&mut self.in_reset, inputs.rst.is_high());
+        if self.in_reset {
+            if !was_in_reset {
+                bins.hit(RESETS.bin([state]));
             }
-            self.in_reset = true;
             return;
         }
-        self.in_reset = false;
         if inputs.pkt_valid.is_high() {
             bins.record(OFFERS.bin([state, inputs.pkt_kind.get() as usize]));
         }

@@ -7,7 +7,7 @@ use super::kind_name;
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::rules::parameters::{self, HIGH};
 use super::traffic::{DP, EAGER, Message, RNDV_DATA, Traffic};
-use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer, longest, longest_reset};
+use cosim_core::harness::{self, Delays, Noise, Pace, Parameters, longest, longest_reset};
 use cosim_core::value::Uint;
 
 /// Idle cycles at the end, in which the last choice is made and nothing else may happen.
@@ -21,9 +21,7 @@ pub struct Environment<'a> {
     noise: Noise,
     sender: Sender<'a>,
     host: Host<'a>,
-    reset: ResetTimer,
-    drained: u64,
-    progress_timeout: u64,
+    pace: Pace,
 }
 
 /// The environment without the sender: posted receives, the pool, and the consumers of credits and
@@ -84,13 +82,6 @@ pub(crate) struct Offer {
     pub(crate) len: u64,
     pub(crate) msg_len: u64,
     pub(crate) last: bool,
-}
-
-impl Offer {
-    #[inline]
-    pub(crate) fn is_dp(&self) -> bool {
-        self.kind == DP
-    }
 }
 
 /// Iterates over the packets of the messages.
@@ -182,7 +173,7 @@ impl<'a> Sender<'a> {
     /// The progress that the receiving side sees. `on_offer`: the packet is on the pins.
     #[inline]
     pub(crate) fn arrived(&self, on_offer: bool) -> ArrivalProgress {
-        let is_last = |packet: Offer| packet.is_dp() && packet.last;
+        let is_last = |packet: Offer| packet.kind == DP && packet.last;
         let last_waits = on_offer && self.packet.is_some_and(is_last);
         ArrivalProgress { message: self.at, last_waits }
     }
@@ -191,22 +182,15 @@ impl<'a> Sender<'a> {
     pub(crate) fn advance(&mut self) {
         self.taken += 1;
         let Some(message) = self.messages.get(self.at) else { return };
-        let next = match self.entry {
-            None => 0,
-            Some(entry) if self.inside + 1 < message.data[entry].count() => {
-                self.inside += 1;
-                self.packet = self.next_packet();
-                return;
+        let next = self.entry.map_or(0, |entry| entry + 1);
+        match (self.entry, message.data.get(next)) {
+            (Some(entry), _) if self.inside + 1 < message.data[entry].count() => self.inside += 1,
+            (_, Some(data)) => {
+                (self.entry, self.inside, self.gap) = (Some(next), 0, data.gap.get())
             }
-            Some(entry) => entry + 1,
-        };
-        match message.data.get(next) {
-            Some(data) => {
-                (self.entry, self.inside, self.gap) = (Some(next), 0, data.gap.get());
-                self.packet = self.next_packet();
-            }
-            None => self.begin(self.at + 1),
+            (_, None) => return self.begin(self.at + 1),
         }
+        self.packet = self.next_packet();
     }
 
     /// Handles a reset of the block: the rest of a partly sent message is dropped.
@@ -288,18 +272,15 @@ impl<'a> Host<'a> {
 
     /// Whether `posted_done` may be 1 in this cycle.
     #[inline]
-    fn may_finish(&self, open: &Open<'_>, arrived: ArrivalProgress) -> bool {
-        let takes_last =
-            arrived.message == open.number && arrived.last_waits && self.ring_level > 0;
-        arrived.message > open.number || takes_last
+    fn may_finish(&self, number: usize, arrived: ArrivalProgress) -> bool {
+        let takes_last = arrived.last_waits && self.ring_level > 0;
+        arrived.message > number || arrived.message == number && takes_last
     }
 
     #[inline]
     fn finishes(&self, arrived: ArrivalProgress) -> bool {
-        self.open.is_some_and(|open| match open.phase {
-            Phase::Receiving(0) => self.may_finish(&open, arrived),
-            _ => false,
-        })
+        matches!(self.open, Some(Open { number, phase: Phase::Receiving(0), .. })
+            if self.may_finish(number, arrived))
     }
 
     #[inline]
@@ -317,7 +298,7 @@ impl<'a> Host<'a> {
             }
             Phase::Requested(0) => None,
             Phase::Requested(wait) => Some(Phase::Requested(wait - 1)),
-            Phase::Receiving(_) if !self.may_finish(&open, arrived) => Some(open.phase),
+            Phase::Receiving(_) if !self.may_finish(open.number, arrived) => Some(open.phase),
             Phase::Receiving(0) => None,
             Phase::Receiving(wait) => Some(Phase::Receiving(wait - 1)),
         };
@@ -368,9 +349,8 @@ impl<'a> Host<'a> {
             progress += u64::from(self.credits.clock());
         }
         let returned = u64::from(self.receiver.clock(outputs.keep_valid.is_high()));
-        let released = outputs.release_valid.get();
+        let free = self.free + outputs.release_valid.get() + returned;
         // A faulty block may take more than there is.
-        let free = self.free + released + returned;
         self.free = free.saturating_sub(outputs.alloc_count.get());
         self.ring_level =
             (outputs.ring_level.get() + outputs.alloc_count.get()).saturating_sub(u64::from(taken));
@@ -420,9 +400,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             noise: Noise::new(traffic.noise.get()),
             sender: Sender::new(&traffic.messages),
             host: Host::new(traffic, parameters),
-            reset: ResetTimer::default(),
-            drained: 0,
-            progress_timeout: progress_timeout(traffic),
+            pace: Pace::new(DRAIN, progress_timeout(traffic)),
         }
     }
 
@@ -430,7 +408,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
     fn drive(&mut self, inputs: &mut Inputs) {
         let [packet, msg_len] = self.noise.words();
         let [packet, msg_len] = [u64::from(packet), u64::from(msg_len)];
-        inputs.rst = Bits1::from(self.reset.asserted());
+        inputs.rst = Bits1::from(self.pace.reset.asserted());
 
         let offer = self.offer();
         inputs.pkt_valid = Bits1::from(offer.is_some());
@@ -455,15 +433,12 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         if inputs.rst.is_high() {
             self.host.forget();
             self.sender.drop_message();
-            self.drained = 0;
-            self.reset.clock();
+            self.pace.clock(false);
             return;
         }
         let taken = inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high();
         let begins = self.sender.begins().filter(|_| taken);
-        if let Some((_, Message { reset: Some(reset), .. })) = begins {
-            self.reset.start(*reset);
-        }
+        self.pace.start(begins.and_then(|(_, message)| message.reset));
         let arrived = self.sender.arrived(self.sender.is_due());
         self.host.clock(arrived, begins, inputs, outputs);
         match taken {
@@ -471,13 +446,12 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             false => self.sender.wait(),
         }
         let idle = self.sender.is_done() && self.host.is_done() && !outputs.credit_valid.is_high();
-        self.drained = if idle { self.drained + 1 } else { 0 };
-        self.reset.clock();
+        self.pace.clock(idle);
     }
 
     #[inline]
     fn finished(&self) -> bool {
-        self.reset.is_over() && self.drained >= DRAIN
+        self.pace.is_over()
     }
 
     #[inline]
@@ -487,7 +461,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
 
     #[inline]
     fn progress_timeout(&self) -> u64 {
-        self.progress_timeout
+        self.pace.timeout()
     }
 
     fn packets(&self) -> u64 {

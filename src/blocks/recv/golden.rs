@@ -159,22 +159,17 @@ impl harness::Golden<Inputs, Outputs> for Golden {
             return;
         }
         let registers = &self.registers;
-        let (mut copies, mut keeps, mut releases) = (false, false, false);
-        let (mut id, mut len) = (inputs.pkt_id, inputs.pkt_len);
-        match cycle.row.outcome {
-            PacketOutcome::Nothing => {}
-            PacketOutcome::Release => releases = true,
-            PacketOutcome::CopyPacket => (copies, releases) = (true, true),
-            PacketOutcome::CopyCp => {
-                (copies, releases) = (true, true);
-                (id, len) = (registers.cp_id, registers.cp_len);
-            }
-            PacketOutcome::Keep => keeps = true,
-            PacketOutcome::Choose => {
-                (copies, releases, keeps) = (cycle.copies, cycle.copies, !cycle.copies);
-                (id, len) = (registers.cp_id, registers.cp_len);
-            }
-        }
+        let (copies, keeps, releases) = match cycle.row.outcome {
+            PacketOutcome::Nothing => (false, false, false),
+            PacketOutcome::Release => (false, false, true),
+            PacketOutcome::CopyPacket | PacketOutcome::CopyCp => (true, false, true),
+            PacketOutcome::Keep => (false, true, false),
+            PacketOutcome::Choose => (cycle.copies, !cycle.copies, cycle.copies),
+        };
+        let (id, len) = match cycle.row.outcome {
+            PacketOutcome::CopyCp | PacketOutcome::Choose => (registers.cp_id, registers.cp_len),
+            _ => (inputs.pkt_id, inputs.pkt_len),
+        };
         let requests_match = registers.state == State::CheckPosted;
         // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {

@@ -17,6 +17,7 @@ use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_r
 use messages::{
     AWAIT_UNEXP_DP, BETWEEN, Cp, DETERMINE_CP_TYPE, MessageState, PROC_UNEXP_DP, RECV_POSTED_DATA,
 };
+use std::fmt::Debug;
 
 cosim_core::check_names! {
     CHECKS;
@@ -111,10 +112,6 @@ pub struct Scoreboard<'a> {
     counts: Counts,
 }
 
-fn packet(id: u64) -> String {
-    format!("packet {id:#04x}")
-}
-
 /// Violates a check unless it holds.
 #[inline]
 pub(crate) fn require(
@@ -125,10 +122,29 @@ pub(crate) fn require(
     if holds { Ok(()) } else { Err(Violation::new(check, message())) }
 }
 
-#[cold]
-fn differs(check: &str, what: &str, seen: Option<String>, due: Option<String>) -> Violation {
-    let words = |one: Option<String>| one.unwrap_or_else(|| "nothing".to_owned());
-    Violation::new(check, format_args!("{what}: {}, expected {}", words(seen), words(due)))
+/// Violates a check unless what is observed is what is expected.
+#[inline]
+pub(crate) fn require_same<T: PartialEq + Debug>(
+    check: &str,
+    what: &str,
+    seen: T,
+    expected: T,
+) -> Result<(), Violation> {
+    require(seen == expected, check, || format!("{what}: {seen:?}, expected {expected:?}"))
+}
+
+/// Violates a check unless the payload of each channel is 0 while its valid is 0.
+#[inline]
+pub(crate) fn require_idle<const N: usize>(
+    check: &str,
+    payloads: [(&str, Bits1, u64); N],
+) -> Result<(), Violation> {
+    let is_loud = |(_, valid, payload): &(&str, Bits1, u64)| !valid.is_high() & (*payload != 0);
+    let is_any_loud = payloads.iter().fold(false, |any, channel| any | is_loud(channel));
+    require(!is_any_loud, check, || {
+        let loud = payloads.iter().filter(|channel| is_loud(channel)).map(|(name, ..)| *name);
+        format!("{} not 0 while valid is 0", loud.collect::<Vec<_>>().join(", "))
+    })
 }
 
 impl Scoreboard<'_> {
@@ -148,32 +164,27 @@ impl Scoreboard<'_> {
             self.after_reset = true;
             return Ok(true);
         }
-        let level = outputs.ring_level.get();
-        require(!self.after_reset || level == self.high, FULL, || {
-            format!("the ring holds {level} buffers, expected {}", self.high)
-        })?;
-        self.after_reset = false;
+        if std::mem::take(&mut self.after_reset) {
+            require_same(FULL, "ring_level", outputs.ring_level.get(), self.high)?;
+        }
         Ok(false)
     }
 
     #[inline]
     fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
-        let payloads = [
-            ("match_id", outputs.match_req, outputs.match_id.get()),
-            ("alloc_count", outputs.alloc_valid, outputs.alloc_count.get()),
-            ("credit_count", outputs.credit_valid, outputs.credit_count.get()),
-            ("copy_id", outputs.copy_valid, outputs.copy_id.get()),
-            ("copy_len", outputs.copy_valid, outputs.copy_len.get()),
-            ("keep_id", outputs.keep_valid, outputs.keep_id.get()),
-            ("release_id", outputs.release_valid, outputs.release_id.get()),
-            ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
-        ];
-        let is_loud = |(_, valid, value): &(&str, Bits1, u64)| !valid.is_high() & (*value != 0);
-        let is_any_loud = payloads.iter().fold(false, |any, payload| any | is_loud(payload));
-        require(!is_any_loud, IDLE, || {
-            let loud = payloads.iter().filter(|payload| is_loud(payload)).map(|(name, ..)| *name);
-            format!("{} not 0 while valid is 0", loud.collect::<Vec<_>>().join(", "))
-        })
+        require_idle(
+            IDLE,
+            [
+                ("match_id", outputs.match_req, outputs.match_id.get()),
+                ("alloc_count", outputs.alloc_valid, outputs.alloc_count.get()),
+                ("credit_count", outputs.credit_valid, outputs.credit_count.get()),
+                ("copy_id", outputs.copy_valid, outputs.copy_id.get()),
+                ("copy_len", outputs.copy_valid, outputs.copy_len.get()),
+                ("keep_id", outputs.keep_valid, outputs.keep_id.get()),
+                ("release_id", outputs.release_valid, outputs.release_id.get()),
+                ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
+            ],
+        )
     }
 
     /// Checks the number of all buffers at the beginning of the cycle.
@@ -218,18 +229,14 @@ impl Scoreboard<'_> {
             _ => false,
         };
         let expected = u64::from(can_take && outputs.ring_level.get() > 0);
-        let (ready, state) = (outputs.pkt_ready.get(), outputs.state.get());
-        require(ready == expected, READY, || {
-            format!("pkt_ready is {ready} in state {state}, expected {expected}")
-        })
+        require_same(READY, "pkt_ready", outputs.pkt_ready.get(), expected)
     }
 
     #[inline]
     fn observe_credit(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, count) = (outputs.credit_valid.is_high(), outputs.credit_count.get());
-        require(valid == (self.owed > 0) && count == self.owed, CREDIT, || {
-            format!("credit of {count} on offer, expected {}", self.owed)
-        })?;
+        let expected = (self.owed > 0, self.owed);
+        require_same(CREDIT, "(valid, credit_count)", (valid, count), expected)?;
         if valid && inputs.credit_ready.is_high() {
             self.counts.credits += count;
             self.owed = 0;
@@ -257,9 +264,7 @@ impl Scoreboard<'_> {
             let owed = self.owed;
             format!("{left} buffers left in the ring, {free} free, credit of {owed}: {refills}")
         })?;
-        require(count == expected, AS_MANY, || {
-            format!("{count} buffers go into the ring, expected {expected}")
-        })?;
+        require_same(AS_MANY, "alloc_count", count, expected)?;
         Ok(count)
     }
 
@@ -353,43 +358,25 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
         let ExpectedActions { copy, keep, release, temporary, error } = *due;
-        let differs = |pin: Bits1, seen: u64, due: Option<u64>| {
-            (pin.get() ^ u64::from(due.is_some())) | (seen ^ due.unwrap_or(0))
-        };
-        let (id, len) = (copy.map(|copy| copy.0), copy.map(|copy| copy.1));
-        let any = differs(outputs.temp_alloc_valid, outputs.temp_alloc_len.get(), temporary)
-            | differs(outputs.copy_valid, outputs.copy_id.get(), id)
-            | differs(outputs.copy_valid, outputs.copy_len.get(), len)
-            | differs(outputs.keep_valid, outputs.keep_id.get(), keep)
-            | differs(outputs.release_valid, outputs.release_id.get(), release)
-            | (outputs.protocol_error.get() ^ u64::from(error));
-        if any == 0 { Ok(()) } else { Err(Self::wrong_fate(outputs, due)) }
-    }
-
-    #[cold]
-    fn wrong_fate(outputs: &Outputs, due: &ExpectedActions) -> Violation {
-        let bytes = |len: u64| format!("{len} bytes");
-        let copy = |(id, len): (u64, u64)| format!("packet {id:#04x}, {len} bytes");
-        let error = || "an error".to_owned();
-        let seen = |pin: Bits1, words: String| pin.is_high().then_some(words);
-        let (copy_id, copy_len) = (outputs.copy_id.get(), outputs.copy_len.get());
-        let temporary = seen(outputs.temp_alloc_valid, bytes(outputs.temp_alloc_len.get()));
-        let copied = seen(outputs.copy_valid, copy((copy_id, copy_len)));
-        let kept = seen(outputs.keep_valid, packet(outputs.keep_id.get()));
-        let released = seen(outputs.release_valid, packet(outputs.release_id.get()));
-        let fates = [
-            (TEMPORARY, "requested", temporary, due.temporary.map(bytes)),
-            (COPIED, "copied", copied, due.copy.map(copy)),
-            (KEPT, "kept", kept, due.keep.map(packet)),
-            (RELEASED, "released", released, due.release.map(packet)),
-        ];
-        match fates.into_iter().find(|(.., seen, due)| seen != due) {
-            Some((check, what, seen, due)) => differs(check, what, seen, due),
-            None => {
-                let seen = seen(outputs.protocol_error, error());
-                differs(ERROR, "reported", seen, due.error.then(error))
-            }
+        let (copy_id, copy_len) = copy.unzip();
+        let error = error.then_some(0);
+        for (check, what, valid, seen, expected) in [
+            (
+                TEMPORARY,
+                "asked for",
+                outputs.temp_alloc_valid,
+                outputs.temp_alloc_len.get(),
+                temporary,
+            ),
+            (COPIED, "copied packet", outputs.copy_valid, outputs.copy_id.get(), copy_id),
+            (COPIED, "copied bytes", outputs.copy_valid, outputs.copy_len.get(), copy_len),
+            (KEPT, "kept packet", outputs.keep_valid, outputs.keep_id.get(), keep),
+            (RELEASED, "released packet", outputs.release_valid, outputs.release_id.get(), release),
+            (ERROR, "reported error", outputs.protocol_error, 0, error),
+        ] {
+            require_same(check, what, valid.is_high().then_some(seen), expected)?;
         }
+        Ok(())
     }
 
     /// Checks whether a packet may be accepted and whether it waits too long.
@@ -415,10 +402,7 @@ impl Scoreboard<'_> {
             _ => None,
         };
         let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
-        if seen == requested {
-            return Ok(());
-        }
-        Err(differs(REQUESTED, "asked for", seen.map(packet), requested.map(packet)))
+        require_same(REQUESTED, "packet asked about", seen, requested)
     }
 }
 

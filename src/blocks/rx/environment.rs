@@ -10,6 +10,7 @@ use super::rules::pins;
 use super::traffic::{Request, Traffic, takes_wqe};
 use crate::blocks::dll::environment::{self as dll, Link, SourceState};
 use crate::blocks::recv::environment::{self as recv, Host, Sender};
+use crate::blocks::recv::traffic::DP;
 use crate::blocks::thread2::environment::{self as thread2, Modules};
 use crate::blocks::thread2::traffic::{Packet, PacketCursor};
 use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2_block};
@@ -87,7 +88,7 @@ impl<'a> Source<'a> {
     fn message(&self, clear: bool) -> Option<Descriptor> {
         let packet = self.messages.packet.filter(|_| self.messages.is_due())?;
         // recv would take a lone DP for one of the posted message before it.
-        let waits = self.messages.begins().is_some() && packet.is_dp() && !clear;
+        let waits = self.messages.begins().is_some() && packet.kind == DP && !clear;
         let (kind, handle) = (packet.kind as u8, packet.id as u8);
         let message = descriptor::Message { last: packet.last, kind, handle };
         (!waits).then_some(Descriptor::Message(message))
