@@ -2,7 +2,7 @@
 //!
 //! Its specification is `docs/blocks/qp.md`.
 
-mod coverage;
+pub(crate) mod coverage;
 mod environment;
 pub(crate) mod generator;
 mod golden;

@@ -4,11 +4,12 @@
 use super::Rx;
 use super::rtl::{Inputs, Outputs};
 use super::rules::{CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK3, RQ2, RQ4};
+use crate::blocks::qp::coverage::one_or_both;
 use crate::blocks::qp::rules::State;
 use crate::blocks::recv::coverage::KIND;
 use crate::blocks::thread2::rules::layout::{Header, qp_state};
 use cosim_core::harness::{
-    self, Axis, Bins, CORNERS, Covergroup, Document, Edge, Parameters, RuleSet, corner_class,
+    self, Axis, Bins, CORNERS, Covergroup, Document, Edge, Parameters, RuleSet, class, corner_class,
 };
 
 const STATE: Axis = Axis::new("QP", State::VALUES);
@@ -149,13 +150,8 @@ pub struct Coverage {
 
 /// The position of a level of 0 to 16 on its axis.
 #[inline]
-const fn level(number: u64) -> usize {
-    match number {
-        0 => 0,
-        15 => 2,
-        16 => 3,
-        _ => 1,
-    }
+fn level(number: u64) -> usize {
+    class(number, [1, 15, 16])
 }
 
 /// The states of recv that accept packets, by position on their axis.
@@ -170,13 +166,9 @@ impl Coverage {
             bins.record(CREDITS.bin([level(outputs.x_credits_used.get()), credit]));
         }
         let entries = outputs.x_fifo_level.get();
-        let moves = match (rules.contains_any(FI1), rules.contains_any(FI3)) {
-            (false, false) => return,
-            (true, false) => 0,
-            (false, true) => 1,
-            (true, true) => 2,
-        };
-        bins.record(FIFO.bin([level(entries), moves]));
+        if let Some(moves) = one_or_both(rules.has(FI1), rules.has(FI3)) {
+            bins.hit(FIFO.bin([level(entries), moves]));
+        }
     }
 
     /// Counts the head of the FIFO and its outcome.
@@ -184,9 +176,8 @@ impl Coverage {
     fn count_head(rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
         if rules.contains_any(PK3) {
             let kind = outputs.x_pkt_kind.get() as usize;
-            let taker = TAKERS.iter().position(|state| *state == outputs.rv_state.get());
-            if let Some(taker) = taker {
-                bins.record(MESSAGES.bin([kind, taker]));
+            if let Some(taker) = TAKERS.iter().position(|state| *state == outputs.rv_state.get()) {
+                bins.hit(MESSAGES.bin([kind, taker]));
             }
             let numbers = [
                 corner_class(outputs.x_pkt_id.get(), 0xff),
@@ -213,13 +204,7 @@ impl Coverage {
     /// Boundary 6: counts events that are pending or sent to qp.
     #[inline]
     fn count_events(&mut self, rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
-        let pending = match self.owed {
-            [false, false] => None,
-            [true, false] => Some(0),
-            [false, true] => Some(1),
-            [true, true] => Some(2),
-        };
-        if let Some(pending) = pending {
+        if let Some(pending) = one_or_both(self.owed[0], self.owed[1]) {
             for (held, rule) in [RQ2, EV6].iter().enumerate() {
                 if rules.contains_any(*rule) {
                     bins.record(HOLDUPS.bin([pending, held]));
@@ -227,13 +212,10 @@ impl Coverage {
             }
         }
         let is_taken = outputs.x_hw_ready.is_high();
-        if is_taken && rules.contains_any(EV3.with(EV4).with(EV5)) {
-            let event = match () {
-                () if rules.contains_any(EV3) => 0,
-                () if rules.contains_any(EV4) => 1,
-                () => 2 + outputs.x_hw_kind.get() as usize,
-            };
-            bins.record(EVENTS.bin([event]));
+        if is_taken && rules.has(EV3.with(EV4).with(EV5)) {
+            let outside = 2 + outputs.x_hw_kind.get() as usize;
+            let event = [EV3, EV4].iter().position(|rule| rules.has(*rule));
+            bins.hit(EVENTS.bin([event.unwrap_or(outside)]));
         }
         self.owed[0] = rules.contains_any(EV1) || self.owed[0] && !is_taken;
         self.owed[1] =
@@ -277,11 +259,8 @@ impl harness::Coverage<Rx> for Coverage {
         let Edge { inputs, outputs, rules, .. } = *edge;
         if inputs.rst.is_high() {
             if !self.in_reset {
-                let found = match self.owed.contains(&true) {
-                    true => 2,
-                    false => usize::from(self.holds),
-                };
-                bins.record(RESETS.bin([found]));
+                let is_owed = self.owed.contains(&true);
+                bins.hit(RESETS.bin([if is_owed { 2 } else { usize::from(self.holds) }]));
             }
             *self = Self { in_reset: true, ..Self::default() };
             return;

@@ -14,7 +14,7 @@ use crate::blocks::recv::traffic::DP;
 use crate::blocks::thread2::environment::{self as thread2, Modules};
 use crate::blocks::thread2::traffic::{Packet, PacketCursor};
 use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2_block};
-use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
+use cosim_core::harness::{self, Delays, Noise, Pace, Parameters, longest};
 use std::collections::VecDeque;
 
 /// Idle cycles at the end, in which nothing else may happen.
@@ -36,9 +36,7 @@ pub struct Environment<'a> {
     software: qp::Environment<'a>,
     modules: Modules<'a>,
     host: Host<'a>,
-    reset: ResetTimer,
-    drained: u64,
-    progress_timeout: u64,
+    pace: Pace,
 }
 
 /// Offers the descriptors of requests and of messages, alternately if both are due.
@@ -109,12 +107,9 @@ impl<'a> Source<'a> {
 
     /// Advances one cycle.
     fn clock(&mut self, ready: bool) {
-        let taken = self.offer.filter(|_| ready).map(|(is_request, _)| is_request);
-        if let Some(is_request) = taken {
-            self.offer = None;
-            self.last = is_request;
-            self.taken += 1;
-        }
+        let taken = self.offer.take_if(|_| ready).map(|(is_request, _)| is_request);
+        self.last = taken.unwrap_or(self.last);
+        self.taken += u64::from(taken.is_some());
         match taken {
             Some(false) => self.messages.advance(),
             _ => self.messages.wait(),
@@ -128,6 +123,14 @@ impl<'a> Source<'a> {
         }
         let next = self.requests.get(self.place.index);
         self.gap = next.map_or(0, |request| request.packet.gap.get());
+    }
+
+    /// The request with a handle that was sent last. Fewer requests are in flight than there are
+    /// handles; one that comes again keeps its handle.
+    fn newest(&self, handle: u8) -> Option<&'a Packet> {
+        let last = self.place.last()?;
+        let back = last.wrapping_sub(usize::from(handle)) % HANDLES;
+        self.requests.get(last.checked_sub(back)?).map(|request| &request.packet)
     }
 
     /// Handles a reset: the rest of a partly sent message is dropped.
@@ -181,16 +184,14 @@ impl<'a> Fetcher<'a> {
 
     /// Begins to fetch for a new head.
     fn begin(&mut self, source: &Source<'a>, noise: &mut Noise) {
-        self.context = match self.head() {
-            Some(Descriptor::Request(request)) => {
-                let packet = newest(source.requests, source.place.last(), request.handle);
-                packet.map(|packet| {
-                    let (head, data) = thread2::context(packet, noise);
-                    Context { packet, head, data }
-                })
-            }
+        let packet = match self.head() {
+            Some(Descriptor::Request(request)) => source.newest(request.handle),
             _ => None,
         };
+        self.context = packet.map(|packet| {
+            let (head, data) = thread2::context(packet, noise);
+            Context { packet, head, data }
+        });
     }
 
     /// Advances one cycle. Returns the packet of a request that leaves.
@@ -228,24 +229,6 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The latest request with a handle, up to `last`, the one sent last. Fewer requests are in flight
-/// than there are handles; one that comes again keeps its handle.
-fn newest(requests: &[Request], last: Option<usize>, handle: u8) -> Option<&Packet> {
-    let last = last?;
-    let back = last.wrapping_sub(usize::from(handle)) % HANDLES;
-    requests.get(last.checked_sub(back)?).map(|request| &request.packet)
-}
-
-/// Cycles without progress that the traffic can cause.
-fn progress_timeout(traffic: &Traffic, parameters: &Parameters, software: u64) -> u64 {
-    let fetches = traffic.fetch_waits.iter().map(|wait| wait.get()).max().unwrap_or(0);
-    software
-        + fetches
-        + dll::progress_timeout(&traffic.link, &of_dll(parameters))
-        + recv::progress_timeout(&traffic.receive)
-        + thread2::progress_timeout(traffic.packets())
-}
-
 impl Environment<'_> {
     /// Describes what is sent next, the head of the FIFO, and the state of recv and of software.
     pub(super) fn in_flight(&self) -> Vec<String> {
@@ -253,12 +236,8 @@ impl Environment<'_> {
         let (sent, all) = (source.place.index, source.requests.len());
         let head = fetcher.fifo.front().map(|head| format!("head of the FIFO: {}", words(*head)));
         let sent = format!("{sent} of {all} requests and {} packets sent", source.taken);
-        [sent]
-            .into_iter()
-            .chain(head)
-            .chain(host.in_flight(None))
-            .chain(software.in_flight())
-            .collect()
+        let blocks = host.in_flight(None).into_iter().chain(software.in_flight());
+        [sent].into_iter().chain(head).chain(blocks).collect()
     }
 
     #[inline]
@@ -288,7 +267,11 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let messages = Sender::new(&traffic.receive.messages);
         let software = qp::Environment::new(&traffic.software, parameters);
-        let progress_timeout = progress_timeout(traffic, parameters, software.progress_timeout());
+        let timeout = software.progress_timeout()
+            + longest(traffic.fetch_waits.iter().copied())
+            + dll::progress_timeout(&traffic.link, &of_dll(parameters))
+            + recv::progress_timeout(&traffic.receive)
+            + thread2::progress_timeout(traffic.packets());
         let mut environment = Self {
             noise: Noise::new(traffic.noise.get()),
             source: Source::new(&traffic.requests, messages.clone()),
@@ -297,9 +280,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             software,
             modules: Modules::new(&traffic.tables),
             host: Host::new(&traffic.receive, &of_recv(parameters)),
-            reset: ResetTimer::default(),
-            drained: 0,
-            progress_timeout,
+            pace: Pace::new(DRAIN, timeout),
         };
         environment.source.choose(true, &mut environment.noise);
         environment
@@ -312,7 +293,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let mut to_thread2 = thread2_block::rtl::Inputs::default();
         let mut to_recv = recv_block::rtl::Inputs::default();
         let arrived = self.arrived();
-        let Self { noise, source, link, fetcher, software, modules, host, reset, .. } = self;
+        let Self { noise, source, link, fetcher, software, modules, host, pace, .. } = self;
         let mut noise = noise.cycle::<NOISE_WORDS>();
         let &[flags, lengths, descriptor] = noise.next_words();
         link.drive(*noise.next_words(), &mut to_dll);
@@ -329,7 +310,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let (head, data) = held.unwrap_or((idle_head, idle_data));
         system_inputs!(
             inputs {
-                rst: Bits1::from(reset.asserted() || to_qp.rst.is_high()),
+                rst: Bits1::from(pace.reset.asserted() || to_qp.rst.is_high()),
                 a_tlp_valid: Bits1::from(offer.is_some()),
                 a_tlp_data: offer.unwrap_or(Bits32::new(u64::from(descriptor))),
                 cxt_valid: Bits1::from(context.is_some()),
@@ -354,7 +335,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         // A descriptor that waits for a credit gets one: B has delivered everything that A no
         // longer holds.
         let goes_on = outputs.x_a_tlp_ready.is_high() && !is_used_up;
-        let steady = self.reset.is_over() && self.software.is_steady();
+        let steady = self.pace.reset.is_over() && self.software.is_steady();
         let (to, from) = (&pins::to_dll(inputs, outputs), &pins::from_dll(outputs));
         self.link.clock(to, from, SourceState { is_used_up, goes_on }, steady);
         let (to, from) = (&pins::to_thread2(inputs, outputs), &pins::from_thread2(outputs));
@@ -365,9 +346,8 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             self.source.forget();
             self.fetcher.forget(&self.source.messages);
             self.host.forget();
-            self.drained = 0;
             self.source.choose(true, &mut self.noise);
-            self.reset.clock();
+            self.pace.clock(false);
             return;
         }
 
@@ -377,18 +357,14 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let (to, from) = (&pins::to_recv(inputs, outputs), &pins::from_recv(outputs));
         self.host.clock(arrived, begins, to, from);
         if message_taken {
-            if let Some(reset) = begins.and_then(|(_, message)| message.reset) {
-                self.reset.start(reset);
-            }
+            self.pace.start(begins.and_then(|(_, message)| message.reset));
             self.fetcher.expected.advance();
         }
         if let Some(packet) = self.fetcher.clock(outputs, &self.source, &mut self.noise) {
             if outputs.x_cxt_valid.is_high() && outputs.x_cxt_ready.is_high() {
                 self.modules.begin(packet);
             }
-            if let Some(reset) = packet.reset {
-                self.reset.start(reset);
-            }
+            self.pace.start(packet.reset);
         }
         self.source.clock(outputs.a_tlp_ready.is_high());
         let clear =
@@ -403,16 +379,12 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             // recv gets no more packets over a stalled link.
             && (self.host.is_done() || self.link.is_stalled())
             && !outputs.rv_credit_valid.is_high();
-        self.drained = if idle { self.drained + 1 } else { 0 };
-        self.reset.clock();
+        self.pace.clock(idle);
     }
 
     #[inline]
     fn finished(&self) -> bool {
-        self.reset.is_over()
-            && self.software.finished()
-            && self.link.is_done()
-            && self.drained >= DRAIN
+        self.pace.is_over() && self.software.finished() && self.link.is_done()
     }
 
     #[inline]
@@ -426,7 +398,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
 
     #[inline]
     fn progress_timeout(&self) -> u64 {
-        self.progress_timeout
+        self.pace.timeout()
     }
 
     fn packets(&self) -> u64 {

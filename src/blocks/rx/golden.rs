@@ -140,16 +140,18 @@ impl Golden {
     fn drive_qp(&self, inputs: &Inputs, requested: Option<Request>, pins: &mut qp::rtl::Inputs) {
         let Request { consumes_wqe, error, qpn, .. } = requested.unwrap_or_default();
         let qpn = Bits8::new(u64::from(qpn));
-        let (reported, reported_qpn, reported_kind) = match (self.glue.established, self.glue.fatal)
-        {
-            (Some(qpn), _) => (Bits1::new(1), qpn, Bits2::new(FIRST_REQUEST)),
-            (None, Some(qpn)) => (Bits1::new(1), qpn, Bits2::new(FATAL)),
-            (None, None) => (inputs.qp_hw_valid, inputs.qp_hw_qpn, inputs.qp_hw_kind),
+        // An event that is not valid is 0.
+        let outside = (inputs.qp_hw_qpn, inputs.qp_hw_kind);
+        let event = match (self.glue.established, self.glue.fatal) {
+            (Some(qpn), _) => Some((qpn, Bits2::new(FIRST_REQUEST))),
+            (None, Some(qpn)) => Some((qpn, Bits2::new(FATAL))),
+            (None, None) => inputs.qp_hw_valid.is_high().then_some(outside),
         };
+        let (event_qpn, event_kind) = event.unwrap_or_default();
         wires!(qp part_inputs [qp pins inputs {
-            hw_valid: reported,
-            hw_qpn: reported_qpn,
-            hw_kind: reported_kind,
+            hw_valid: Bits1::from(event.is_some()),
+            hw_qpn: event_qpn,
+            hw_kind: event_kind,
             msg_valid: Bits1::from(requested.is_some()),
             msg_qpn: qpn,
             msg_consumes_wqe: Bits1::from(consumes_wqe),
@@ -179,10 +181,8 @@ impl Golden {
     #[inline]
     fn drive_recv(inputs: &Inputs, packet: Option<Message>, pins: &mut recv::rtl::Inputs) {
         let Message { last, kind, handle } = packet.unwrap_or_default();
-        let (len, msg_len) = match packet {
-            Some(_) => (inputs.len_pkt, inputs.len_msg),
-            None => Default::default(),
-        };
+        let lengths = packet.map(|_| (inputs.len_pkt, inputs.len_msg));
+        let (len, msg_len) = lengths.unwrap_or_default();
         wires!(recv part_inputs [recv pins inputs {
             pkt_valid: Bits1::from(packet.is_some()),
             pkt_kind: Bits3::new(u64::from(kind)),
@@ -218,12 +218,6 @@ impl Cycle {
                 fetch_valid: Bits1::from(self.head.is_some()),
                 fetch_request: Bits1::from(matches!(self.head, Some(Descriptor::Request(_)))),
                 fetch_handle: byte(self.head.map_or(0, Descriptor::handle)),
-                // qp's pins at the top-level logic: an event that is not valid shows 0.
-                x_query_qpn: qp_in.query_qpn,
-                x_hw_valid: qp_in.hw_valid,
-                x_hw_qpn: if qp_in.hw_valid.is_high() { qp_in.hw_qpn } else { Bits8::new(0) },
-                x_hw_kind: if qp_in.hw_valid.is_high() { qp_in.hw_kind } else { Bits2::new(0) },
-                x_hw_ready: qp.hw_ready,
                 qp_hw_ready: Bits1::from(qp.hw_ready.is_high() && !glue.is_event_pending()),
                 req_valid: Bits1::from(fate.is_some()),
                 req_fate: Bits2::new(fate.map_or(0, |fate| fate as u64)),
@@ -243,14 +237,12 @@ impl Cycle {
     #[inline]
     fn length_error(&self) -> Option<Bits8> {
         let BlockCycle { inputs, outputs, .. } = &self.thread2;
-        let moves =
-            outputs.fetch_mr_ingress_valid.is_high() && inputs.fetch_mr_ingress_ready.is_high();
-        if !moves {
+        if !outputs.fetch_mr_ingress_valid.is_high() || !inputs.fetch_mr_ingress_ready.is_high() {
             return None;
         }
         let data = MrData::decode(&outputs.fetch_mr_ingress_data);
-        let is_error =
-            data.opcode.get() == opcode::GEN_CQE && data.status.get() == status::LOCAL_LENGTH_ERROR;
+        let seen = (data.opcode.get(), data.status.get());
+        let is_error = seen == (opcode::GEN_CQE, status::LOCAL_LENGTH_ERROR);
         is_error.then(|| Bits8::new(data.local_qpn.get() & 0xff))
     }
 }
@@ -270,10 +262,9 @@ impl TopRegisters {
         match cycle.head {
             None => {}
             Some(Descriptor::Request(_)) => {
-                let waits = fate.is_none();
                 fires(RQ1, !inputs.cxt_valid.is_high());
                 fires(RQ2, inputs.cxt_valid.is_high() && pending);
-                fires(RQ3, qp_in.msg_valid.is_high() && waits);
+                fires(RQ3, qp_in.msg_valid.is_high() && fate.is_none());
                 fires(RQ4, fate == Some(PacketOutcome::Taken));
                 fires(RQ5, fate == Some(PacketOutcome::Refused));
                 fires(RQ6, fate == Some(PacketOutcome::Dropped));
@@ -316,12 +307,8 @@ impl TopRegisters {
         fires(EV4, reports_fatal);
         fires(EV5, !pending && inputs.qp_hw_valid.is_high());
         fires(EV6, pending && inputs.qp_hw_valid.is_high());
-        if reports_first && qp.hw_ready.is_high() {
-            self.established = None;
-        }
-        if reports_fatal && qp.hw_ready.is_high() {
-            self.fatal = None;
-        }
+        self.established.take_if(|_| reports_first && qp.hw_ready.is_high());
+        self.fatal.take_if(|_| reports_fatal && qp.hw_ready.is_high());
         if let Some((request, PacketOutcome::Taken | PacketOutcome::Refused)) = cycle.fate
             && qp.query_state.get() == qp_state::RTR
         {
@@ -359,16 +346,13 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let head = self.glue.head();
-        let requested = match head {
-            Some(Descriptor::Request(request)) => {
-                let is_selected = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
-                is_selected.then_some(request)
+        let is_selected = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
+        let (requested, packet) = match head {
+            Some(Descriptor::Request(request)) => (is_selected.then_some(request), None),
+            Some(Descriptor::Message(packet)) => {
+                (None, inputs.len_valid.is_high().then_some(packet))
             }
-            _ => None,
-        };
-        let packet = match head {
-            Some(Descriptor::Message(message)) => inputs.len_valid.is_high().then_some(message),
-            _ => None,
+            None => (None, None),
         };
         let mut cycle = Cycle::default();
         cycle.dll.evaluate(&self.dll, |pins| self.drive_dll(inputs, pins));
@@ -421,8 +405,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     #[inline]
     fn state(&self) -> &'static str {
         // The state of the inner blocks is visible at their own boundaries.
-        let head = self.glue.head();
-        match (self.glue.is_event_pending(), head) {
+        match (self.glue.is_event_pending(), self.glue.head()) {
             (false, None) => "empty",
             (false, Some(Descriptor::Request(_))) => "request",
             (false, Some(Descriptor::Message(_))) => "message",

@@ -13,9 +13,9 @@ use super::rules::descriptor::{self, Descriptor};
 use super::rules::parameters::{of_dll, of_recv};
 use super::rules::pins as seen;
 use super::traffic::{Request, Traffic};
-use crate::blocks::recv::scoreboard::require;
-use crate::blocks::thread2::rules::layout::{opcode, qp_state, status};
-use crate::blocks::thread2::traffic::PacketCursor;
+use crate::blocks::recv::scoreboard::{require, require_same};
+use crate::blocks::thread2::layout::{opcode, qp_state, status};
+use crate::blocks::thread2::stimulus::PacketCursor;
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
 use cosim_core::harness::{self, Block, Counter, Parameters, Violation, check_list};
@@ -141,25 +141,17 @@ impl Scoreboard<'_> {
     /// Checks the level of the FIFO and the fetches for its head.
     #[inline]
     fn observe_fifo(&self, outputs: &Outputs) -> Result<(), Violation> {
-        let (level, expected) = (outputs.x_fifo_level.get(), self.fifo.len() as u64);
-        require(level == expected, DELIVERED, || {
-            format!("x_fifo_level is {level}, expected {expected}")
-        })?;
-        let head = outputs.x_fifo_head.get();
-        let expected = self.fifo.front().map_or(0, |sent| u64::from(sent.bits));
-        require(head == expected, DELIVERED, || {
-            format!("x_fifo_head is {head:#x}, expected {expected:#x}")
-        })?;
-        let descriptor = self.fifo.front().map(|sent| sent.descriptor());
-        let expected = (
-            descriptor.is_some(),
-            matches!(descriptor, Some(Descriptor::Request(_))),
-            descriptor.map_or(0, |head| u64::from(head.handle())),
-        );
-        let [valid, request] = [outputs.fetch_valid, outputs.fetch_request].map(Bits1::is_high);
-        require((valid, request, outputs.fetch_handle.get()) == expected, DELIVERED, || {
-            format!("fetch_* are not those of the head {head:#x}")
-        })
+        let level = self.fifo.len() as u64;
+        require_same(DELIVERED, "x_fifo_level", outputs.x_fifo_level.get(), level)?;
+        let bits = self.fifo.front().map_or(0, |sent| sent.bits.into());
+        require_same(DELIVERED, "x_fifo_head", outputs.x_fifo_head.get(), bits)?;
+        let head = self.fifo.front().map(|sent| sent.descriptor());
+        let is_request = matches!(head, Some(Descriptor::Request(_)));
+        let handle = head.map_or(0, |head| u64::from(head.handle()));
+        let expected = (u64::from(head.is_some()), u64::from(is_request), handle);
+        let (valid, request) = (outputs.fetch_valid.get(), outputs.fetch_request.get());
+        let seen = (valid, request, outputs.fetch_handle.get());
+        require_same(DELIVERED, "fetch_valid, fetch_request, fetch_handle", seen, expected)
     }
 
     /// Checks the credits at the beginning of the cycle.
@@ -167,9 +159,7 @@ impl Scoreboard<'_> {
     fn observe_credits(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let out = (self.under_way.len() + self.fifo.len()) as u64;
         let used = outputs.x_credits_used.get();
-        require(used == out, CREDITS, || {
-            format!("{used} credits are in use, {out} descriptors on their way")
-        })?;
+        require_same(CREDITS, "x_credits_used", used, out)?;
         let has_credit = out < PLACES;
         let a_ready = outputs.x_a_tlp_ready.is_high();
         let offered = inputs.a_tlp_valid.is_high();
@@ -199,21 +189,16 @@ impl Scoreboard<'_> {
             .map(|requested| (u64::from(requested.qpn), requested.consumes_wqe, requested.error));
         // If the query is too early, an event is still pending.
         let early = self.owed.front().filter(|_| seen.is_some());
-        require(seen == expected, early.map_or(REQUESTED, ExpectedEvent::check), || {
-            format!("(QP, WQE, error) asked of qp: {seen:?}, expected {expected:?}")
-        })?;
+        let check = early.map_or(REQUESTED, ExpectedEvent::check);
+        require_same(check, "(QP, WQE, error) asked of qp", seen, expected)?;
         let query = expected.map_or(inputs.qp_query_qpn.get(), |(qpn, ..)| qpn);
-        require(outputs.x_query_qpn.get() == query, REQUESTED, || {
-            format!("x_query_qpn is {}, expected {query}", outputs.x_query_qpn.get())
-        })?;
+        require_same(REQUESTED, "x_query_qpn", outputs.x_query_qpn.get(), query)?;
         let is_message = matches!(head, Some(Descriptor::Message(_)));
         let expected = (is_message && inputs.len_valid.is_high())
             .then(|| (inputs.len_pkt.get(), inputs.len_msg.get()));
         let lengths = (outputs.x_pkt_len.get(), outputs.x_pkt_msg_len.get());
         let seen = outputs.x_pkt_valid.is_high().then_some(lengths);
-        require(seen == expected, REQUESTED, || {
-            format!("lengths shown to recv: {seen:?}, expected {expected:?}")
-        })
+        require_same(REQUESTED, "lengths shown to recv", seen, expected)
     }
 
     /// Checks and returns what leaves the FIFO at this edge.
@@ -223,16 +208,10 @@ impl Scoreboard<'_> {
         let message_leaves = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
         let [offered, ready] = [outputs.x_cxt_valid, outputs.x_cxt_ready].map(Bits1::is_high);
         let is_taken = request_leaves && outputs.req_fate.get() == TAKEN;
-        require((offered && ready) == is_taken, DEAD, || {
-            let seen = if is_taken { "does not take" } else { "takes" };
-            format!("thread2 {seen} a packet that must have another outcome")
-        })?;
+        require_same(DEAD, "thread2 takes a packet", offered && ready, is_taken)?;
         // A packet that thread2 does not get does not wait for it.
         let turn = outputs.x_msg_valid.is_high() && (ready || !offered);
-        require(request_leaves == turn, FATE, || {
-            let seen = if request_leaves { "leaves" } else { "stays" };
-            format!("a request packet {seen} although it was not its turn to")
-        })?;
+        require_same(FATE, "a request packet leaves", request_leaves, turn)?;
         if !request_leaves && !message_leaves {
             return Ok(None);
         }
@@ -251,9 +230,7 @@ impl Scoreboard<'_> {
             }
         };
         let expected = (u64::from(expected.0), u64::from(expected.1), expected.2);
-        require(seen == expected, FATE, || {
-            format!("(handle, QP or kind, last) {seen:?} leaves, expected {expected:?}")
-        })?;
+        require_same(FATE, "(handle, QP or kind, last) that leaves", seen, expected)?;
         Ok(sent)
     }
 
@@ -281,7 +258,7 @@ impl Scoreboard<'_> {
         let taken = fate == TAKEN;
         let answer = (taken && is_reliable(service), taken && request.consumes_wqe);
         let seen = (outputs.req_ack.is_high(), outputs.req_take_wqe.is_high());
-        require(seen == answer, ANSWER, || format!("QP {qpn}: (Ack, WQE) is not {answer:?}"))?;
+        require_same(ANSWER, "(Ack, WQE)", seen, answer)?;
         if state == qp_state::RTR && fate != DROPPED {
             self.owed.push_back(ExpectedEvent { qpn, kind: 0 });
             self.counts.established += 1;
@@ -301,12 +278,9 @@ impl Scoreboard<'_> {
             None => (true, inputs.qp_hw_valid.is_high().then_some(outside)),
         };
         let check = self.owed.front().map_or(EVENTS, ExpectedEvent::check);
-        let seen = reported.then_some(seen);
-        require(seen == expected, check, || format!("{seen:?}, expected {expected:?}"))?;
-        let is_ready = outputs.qp_hw_ready.is_high();
-        require(is_ready == (outputs.x_hw_ready.is_high() && is_outside), EVENTS, || {
-            format!("qp_hw_ready is {is_ready}")
-        })?;
+        require_same(check, "event for qp", reported.then_some(seen), expected)?;
+        let is_ready = outputs.x_hw_ready.is_high() && is_outside;
+        require_same(EVENTS, "qp_hw_ready", outputs.qp_hw_ready.is_high(), is_ready)?;
         if reported && outputs.x_hw_ready.is_high() && !is_outside {
             self.owed.pop_front();
         }
@@ -338,11 +312,7 @@ impl Scoreboard<'_> {
         if outputs.x_b_deliver_valid.is_high() {
             let bits = outputs.x_b_deliver_data.get() as u32;
             let sent = self.under_way.pop_front();
-            require(sent.is_some_and(|sent| sent.bits == bits), DELIVERED, || {
-                let expected =
-                    sent.map_or("nothing".to_owned(), |sent| format!("{:#x}", sent.bits));
-                format!("{bits:#x} is delivered, expected {expected}")
-            })?;
+            require_same(DELIVERED, "delivered", Some(bits), sent.map(|sent| sent.bits))?;
             self.fifo.extend(sent);
         }
         if inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high() {
@@ -489,8 +459,8 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
             Counter::sum("message packets taken", |board| board.counts.messages),
             Counter::sum("connections established", |board| board.counts.established),
             Counter::sum("length errors", |board| board.counts.length_errors),
-            Counter::sum("SEND bytes placed", |board| board.placed.bytes()),
-            Counter::sum("message bytes copied", |board| board.received.bytes()),
+            Counter::sum("SEND bytes placed", |board| board.placed.bytes),
+            Counter::sum("message bytes copied", |board| board.received.bytes),
         ]
     }
 }

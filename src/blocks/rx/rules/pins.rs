@@ -51,11 +51,13 @@ macro_rules! wires {
             ]
             glue [
                 msg_valid = x_msg_valid, msg_qpn = x_msg_qpn,
-                msg_consumes_wqe = x_msg_consumes_wqe, msg_error = x_msg_error
+                msg_consumes_wqe = x_msg_consumes_wqe, msg_error = x_msg_error,
+                hw_valid = x_hw_valid, hw_qpn = x_hw_qpn, hw_kind = x_hw_kind,
+                query_qpn = x_query_qpn
             ]
             copies []
             outputs [
-                cmd_ready = qp_cmd_ready, rsp_valid = qp_rsp_valid, rsp_qpn = qp_rsp_qpn,
+                hw_ready = x_hw_ready, cmd_ready = qp_cmd_ready, rsp_valid = qp_rsp_valid, rsp_qpn = qp_rsp_qpn,
                 rsp_code = qp_rsp_code, msg_accept = x_msg_accept,
                 msg_take_wqe = x_msg_take_wqe, msg_ack = x_msg_ack, msg_nak = x_msg_nak,
                 query_state = qp_query_state, query_sq_post = qp_query_sq_post,
@@ -65,21 +67,7 @@ macro_rules! wires {
             ]
         }
     };
-    // The top-level logic is between software and some ports of qp. These are the pins of qp,
-    (qp_behind_glue $then:ident $arguments:tt) => {
-        $then! {
-            $arguments
-            pins []
-            environment []
-            glue [
-                hw_valid = x_hw_valid, hw_qpn = x_hw_qpn, hw_kind = x_hw_kind,
-                query_qpn = x_query_qpn
-            ]
-            copies []
-            outputs [hw_ready = x_hw_ready]
-        }
-    };
-    // and these are the pins of software.
+    // The top-level logic is between software and some inputs of qp.
     (software $then:ident $arguments:tt) => {
         $then! {
             $arguments
@@ -90,7 +78,7 @@ macro_rules! wires {
             ]
             glue []
             copies []
-            outputs [hw_ready = qp_hw_ready]
+            outputs []
         }
     };
     (thread2 $then:ident $arguments:tt) => {
@@ -173,51 +161,35 @@ macro_rules! set_pins {
     }};
 }
 
-/// The inputs `to` or the outputs `from` of an inner block, read from the pins of the system by one
-/// or more tables.
-macro_rules! seen {
-    ([to $part:ident $inputs:ident $outputs:ident { $($to:tt)* } $from:tt]) => {{
-        let mut all = $part::rtl::Inputs::default();
-        let pins = &mut all;
-        set_pins!(pins $part::rtl::Inputs { $($to)* });
-        all
-    }};
-    ([from $part:ident $inputs:ident $outputs:ident $to:tt { $($from:tt)* }]) => {{
-        let mut all = $part::rtl::Outputs::default();
-        let pins = &mut all;
-        set_pins!(pins $part::rtl::Outputs { $($from)* });
-        all
-    }};
-    ([$($known:tt)*] $table:ident $($rest:ident)*) => {
-        wires!($table add_seen [$($known)* [$($rest)*]])
-    };
-}
-
-macro_rules! add_seen {
+macro_rules! inputs_seen {
     (
-        [
-            $side:ident $part:ident $inputs:ident $outputs:ident
-            { $($to:tt)* } { $($from:tt)* } [$($rest:ident)*]
-        ]
+        [$part:ident $inputs:ident $outputs:ident]
         pins [$($pin_port:ident = $pin:ident),*]
         environment [$($port:ident = $driven:ident),*]
         glue [$($glue_port:ident = $glue:ident),*]
         copies [$($copy_port:ident = $copy:ident),*]
+        outputs $shown:tt
+    ) => {
+        $part::rtl::Inputs {
+            $($pin_port: $inputs.$pin,)*
+            $($port: $inputs.$driven,)*
+            $($glue_port: $outputs.$glue,)*
+            $($copy_port: $outputs.$copy,)*
+            padding: [0; _],
+        }
+    };
+}
+
+macro_rules! outputs_seen {
+    (
+        [$part:ident $outputs:ident]
+        pins $pins:tt
+        environment $environment:tt
+        glue $glue:tt
+        copies $copies:tt
         outputs [$($output:ident = $shown:ident),*]
     ) => {
-        seen!(
-            [$side $part $inputs $outputs
-                {
-                    $($to)*
-                    $($pin_port: $inputs.$pin,)*
-                    $($port: $inputs.$driven,)*
-                    $($glue_port: $outputs.$glue,)*
-                    $($copy_port: $outputs.$copy,)*
-                }
-                { $($from)* $($output: $outputs.$shown,)* }
-            ]
-            $($rest)*
-        )
+        $part::rtl::Outputs { $($output: $outputs.$shown,)* padding: [0; _] }
     };
 }
 
@@ -292,32 +264,42 @@ macro_rules! add_outputs {
     };
 }
 
-/// Declares the functions of a block for its inputs and for its outputs, with its tables.
+/// Declares the functions of blocks for their inputs and for their outputs.
 macro_rules! pins_of {
-    ($(#[doc = $doc:literal] $to:ident, $from:ident: $part:ident, $($table:ident)+;)+) => {$(
-        #[doc = concat!("The inputs of ", $doc, ".")]
+    ($($part:ident $to:ident $from:ident)+) => {$(
         #[inline]
         pub fn $to(inputs: &Inputs, outputs: &Outputs) -> $part::rtl::Inputs {
-            seen!([to $part inputs outputs {} {}] $($table)+)
+            wires!($part inputs_seen [$part inputs outputs])
         }
 
-        #[doc = concat!("The outputs of ", $doc, ".")]
         #[inline]
         pub fn $from(outputs: &Outputs) -> $part::rtl::Outputs {
-            seen!([from $part outputs outputs {} {}] $($table)+)
+            wires!($part outputs_seen [$part outputs])
         }
     )+};
 }
 
 pins_of! {
-    /// dll
-    to_dll, from_dll: dll, dll;
-    /// thread2
-    to_thread2, from_thread2: thread2, thread2;
-    /// recv
-    to_recv, from_recv: recv, recv;
-    /// qp
-    to_qp, from_qp: qp, qp qp_behind_glue;
-    /// qp as software sees them, with external events instead of those that reach qp
-    to_software, from_software: qp, qp software;
+    dll to_dll from_dll
+    qp to_qp from_qp
+    thread2 to_thread2 from_thread2
+    recv to_recv from_recv
+}
+
+/// The inputs of qp with what software drives in the place of what reaches qp.
+#[inline]
+pub fn to_software(inputs: &Inputs, outputs: &Outputs) -> qp::rtl::Inputs {
+    qp::rtl::Inputs {
+        hw_valid: inputs.qp_hw_valid,
+        hw_qpn: inputs.qp_hw_qpn,
+        hw_kind: inputs.qp_hw_kind,
+        query_qpn: inputs.qp_query_qpn,
+        ..to_qp(inputs, outputs)
+    }
+}
+
+/// The outputs of qp as software gets them.
+#[inline]
+pub fn from_software(outputs: &Outputs) -> qp::rtl::Outputs {
+    qp::rtl::Outputs { hw_ready: outputs.qp_hw_ready, ..from_qp(outputs) }
 }

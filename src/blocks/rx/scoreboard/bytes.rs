@@ -3,7 +3,7 @@
 use super::super::rtl::{Inputs, Outputs};
 use super::super::traffic::Request;
 use crate::blocks::recv::environment::Sender;
-use crate::blocks::recv::scoreboard::require;
+use crate::blocks::recv::scoreboard::{require, require_same};
 use crate::blocks::recv::traffic::Message;
 use crate::blocks::thread2::layout::opcode::{
     GEN_CQE, RDMA_WRITE_FIRST, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM, SEND_FIRST,
@@ -22,11 +22,6 @@ pub const RECEIVE: &str = "bytes-of-a-receive";
 
 fn is_send(opcode: u64) -> bool {
     opcode <= SEND_ONLY_WITH_IMM
-}
-
-/// Whether it is a packet of a multi-packet SEND.
-fn is_of_several(opcode: u64) -> bool {
-    opcode <= SEND_LAST_WITH_IMM
 }
 
 fn is_write(opcode: u64) -> bool {
@@ -60,7 +55,7 @@ pub struct PlacedBytes<'a> {
     /// By the low byte of the QPN.
     open: Vec<Open>,
     current: Option<CurrentPacket<'a>>,
-    bytes: u64,
+    pub bytes: u64,
 }
 
 /// The packet that thread2 processes.
@@ -80,10 +75,6 @@ impl<'a> PlacedBytes<'a> {
         Self { requests, loses: fixes & 1 == 0, open, current: None, bytes: 0 }
     }
 
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     pub fn forget(&mut self) {
         self.current = None;
         self.open.fill(Open::default());
@@ -98,7 +89,7 @@ impl<'a> PlacedBytes<'a> {
         let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
         let opcode = header.net_opcode.get();
         if !taken {
-            open.broken |= is_of_several(opcode);
+            open.broken |= opcode <= SEND_LAST_WITH_IMM;
             return Ok(());
         }
         // If no bytes of an earlier message are placed, a new message begins.
@@ -111,7 +102,7 @@ impl<'a> PlacedBytes<'a> {
     #[inline]
     pub fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if outputs.x_cxt_ready.is_high() {
-            self.close()?;
+            self.finish()?;
         }
         if outputs.t2_fetch_mr_ingress_valid.is_high() && inputs.t2_fetch_mr_ingress_ready.is_high()
         {
@@ -140,10 +131,7 @@ impl<'a> PlacedBytes<'a> {
             if !open.broken {
                 let left = header.pkt_length.get().saturating_sub(current.bytes);
                 let expected = piece(packet, open.placed, left);
-                require(expected == Some(seen), MESSAGE, || {
-                    let byte = open.placed;
-                    format!("byte {byte} of the message: {seen:x?}, expected {expected:x?}")
-                })?;
+                require_same(MESSAGE, "place of the bytes", Some(seen), expected)?;
             }
             open.placed += seen.length;
             current.bytes += seen.length;
@@ -157,13 +145,13 @@ impl<'a> PlacedBytes<'a> {
                 from,
             };
             current.writes += 1;
-            require(seen == expected, WRITE, || format!("{seen:x?}, expected {expected:x?}"))?;
+            require_same(WRITE, "place of the bytes", seen, expected)?;
         }
         Ok(())
     }
 
-    /// Checks the completed packet.
-    fn close(&mut self) -> Result<(), Violation> {
+    /// Checks the completed packet, if there is one.
+    pub fn finish(&mut self) -> Result<(), Violation> {
         let Some(CurrentPacket { packet, bytes, writes, length_error }) = self.current.take()
         else {
             return Ok(());
@@ -173,9 +161,7 @@ impl<'a> PlacedBytes<'a> {
         let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
         let lost = self.loses && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         let expected = u64::from(is_write(opcode) && !lost);
-        require(writes == expected, WRITE, || {
-            format!("{writes} requests for an RDMA WRITE, expected {expected}")
-        })?;
+        require_same(WRITE, "requests for an RDMA WRITE", writes, expected)?;
         if !is_send(opcode) {
             // Its step of the RQ ends an open message.
             let has_immediate =
@@ -197,10 +183,6 @@ impl<'a> PlacedBytes<'a> {
             *open = Open::default();
         }
         Ok(())
-    }
-
-    pub fn finish(&mut self) -> Result<(), Violation> {
-        self.close()
     }
 }
 
@@ -229,16 +211,12 @@ pub struct Received<'a> {
     sender: Sender<'a>,
     /// Handle and length of the sent packets whose data has a destination.
     due: VecDeque<(u64, u64)>,
-    bytes: u64,
+    pub bytes: u64,
 }
 
 impl<'a> Received<'a> {
     pub fn new(messages: &'a [Message]) -> Self {
         Self { sender: Sender::new(messages), due: VecDeque::with_capacity(64), bytes: 0 }
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub fn all_sent(&self) -> bool {
@@ -263,12 +241,10 @@ impl<'a> Received<'a> {
     /// Checks what is copied or kept at this edge.
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
-        let copied = outputs
-            .rv_copy_valid
-            .is_high()
-            .then(|| (outputs.rv_copy_id.get(), Some(outputs.rv_copy_len.get())));
-        let kept = outputs.rv_keep_valid.is_high().then(|| (outputs.rv_keep_id.get(), None));
-        for (id, len) in copied.into_iter().chain(kept) {
+        let copy = (outputs.rv_copy_id.get(), Some(outputs.rv_copy_len.get()));
+        let keep = (outputs.rv_keep_id.get(), None);
+        let seen = [(outputs.rv_copy_valid, copy), (outputs.rv_keep_valid, keep)];
+        for (_, (id, len)) in seen.into_iter().filter(|(valid, _)| valid.is_high()) {
             let due = self.due.pop_front();
             let fits = due.is_some_and(|due| due.0 == id && len.is_none_or(|len| len == due.1));
             require(fits, RECEIVE, || {

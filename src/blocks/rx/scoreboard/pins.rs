@@ -1,8 +1,8 @@
 //! Checks of the pins of the top-level logic in every cycle.
 
-use super::super::rtl::{Bits1, Bits12, Inputs, Outputs};
+use super::super::rtl::{Bits12, Inputs, Outputs};
 use super::STATE;
-use crate::blocks::recv::scoreboard::require;
+use crate::blocks::recv::scoreboard::{require, require_idle};
 use cosim_core::harness::{self, Violation};
 
 /// In reset every output is 0, except for the newest acknowledged sequence number, which is 4095.
@@ -35,19 +35,16 @@ pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
         | outputs.req_ack.get()
         | outputs.req_take_wqe.get();
     let context = any(outputs.x_cxt_head.words()) | any(outputs.x_cxt_data.words());
-    let payloads = [
-        ("x_msg", outputs.x_msg_valid, requested),
-        ("x_hw", outputs.x_hw_valid, reported),
-        ("x_cxt", outputs.x_cxt_valid, context),
-        ("x_pkt", outputs.x_pkt_valid, packet),
-        ("req", outputs.req_valid, fate),
-    ];
-    let is_loud = |(_, valid, payload): &(&str, Bits1, u64)| !valid.is_high() & (*payload != 0);
-    let is_any_loud = payloads.iter().fold(false, |any, channel| any | is_loud(channel));
-    require(!is_any_loud, IDLE, || {
-        let loud = payloads.iter().filter(|channel| is_loud(channel)).map(|(name, ..)| *name);
-        format!("{} are not 0 while valid is 0", loud.collect::<Vec<_>>().join(", "))
-    })
+    require_idle(
+        IDLE,
+        [
+            ("x_msg", outputs.x_msg_valid, requested),
+            ("x_hw", outputs.x_hw_valid, reported),
+            ("x_cxt", outputs.x_cxt_valid, context),
+            ("x_pkt", outputs.x_pkt_valid, packet),
+            ("req", outputs.req_valid, fate),
+        ],
+    )
 }
 
 /// Checks the state that thread2 gets, and the rest of the context.
