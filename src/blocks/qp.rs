@@ -25,7 +25,6 @@ pub use golden::Golden;
 use rules::{DESTROY, State};
 pub use scoreboard::Scoreboard;
 
-/// The block.
 #[derive(Debug, Clone, Copy)]
 pub struct Qp;
 

@@ -31,7 +31,6 @@ pub use golden::Golden;
 use rules::{parameters, pins};
 pub use scoreboard::Scoreboard;
 
-/// The block.
 #[derive(Debug, Clone, Copy)]
 pub struct Rx;
 
@@ -94,9 +93,9 @@ impl Explain for Rx {
     }
 
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
-        let (to_dll, from_dll) = (pins::to_dll(inputs, outputs), pins::from_dll(outputs));
-        let (to_qp, from_qp) = (pins::to_qp(inputs, outputs), pins::from_qp(outputs));
-        let (to_recv, from_recv) = (pins::to_recv(inputs, outputs), pins::from_recv(outputs));
+        let (to_dll, from_dll) = pins::dll(inputs, outputs);
+        let (to_qp, from_qp) = pins::qp(inputs, outputs);
+        let (to_recv, from_recv) = pins::recv(inputs, outputs);
         let of_recv = |channel: &str| recv::Recv::words(channel, &to_recv, &from_recv);
         let of_qp = |channel: &str| qp::Qp::words(channel, &to_qp, &from_qp);
         match channel {
@@ -106,13 +105,13 @@ impl Explain for Rx {
             "x_msg" => of_qp("msg"),
             "x_hw" => of_qp("hw"),
             "qp_hw" => {
-                let (to, from) = (pins::to_software(inputs, outputs), pins::from_software(outputs));
+                let (to, from) = pins::software(inputs, outputs);
                 qp::Qp::words("hw", &to, &from)
             }
             "x_pkt" => of_recv("pkt"),
             "req" => {
-                const FATES: [&str; 4] = ["taken", "refused", "dropped", "no fate"];
-                let fate = FATES[outputs.req_fate.get() as usize];
+                let fate =
+                    ["taken", "refused", "dropped", "no fate"][outputs.req_fate.get() as usize];
                 let (handle, qpn) = (outputs.req_handle.get(), outputs.req_qpn.get());
                 Some(format!("request {handle:#04x} for QP {qpn} {fate}"))
             }

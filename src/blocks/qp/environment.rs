@@ -13,7 +13,6 @@ const DRAIN: u64 = 4;
 /// Cycles without progress to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 64;
 
-/// The environment of one case.
 #[derive(Debug, Clone)]
 pub struct Environment<'a> {
     noise: Noise,

@@ -5,10 +5,12 @@
 pub(crate) mod chaos;
 pub(crate) mod scenarios;
 
+use super::Qp;
 use super::golden::QueuePair;
+use super::rtl::Inputs;
 use super::rules::{DESTROY, State};
 use super::traffic::{Command, Event, Packet, Step, Traffic};
-use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
+use cosim_core::harness::{self, CaseRng, Draw, Parameters, Percent, Scenario};
 use cosim_core::value::{Uint, n};
 use rand::RngExt;
 use scenarios::Weights;
@@ -16,11 +18,25 @@ use scenarios::Weights;
 /// A reset follows the beginning of its step within this number of cycles.
 const RESET_WITHIN: u64 = 12;
 
-/// Draws traffic of `packets` steps; every traffic is legal.
-pub fn traffic(weights: &Weights, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-    let noise = rng.bits();
-    let few = few(weights, rng);
-    software_traffic(weights, noise, few, &[], packets, rng)
+impl harness::Weights<Qp> for Weights {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        harness::scenarios_from(include_str!("generator/scenarios.toml"))
+    }
+
+    /// Draws traffic of `packets` steps; every traffic is legal.
+    fn traffic(&self, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        let noise = rng.bits();
+        let few = few(self, rng);
+        software_traffic(self, noise, few, &[], packets, rng)
+    }
+
+    fn raw_cycles_per_packet(&self) -> Uint<8> {
+        self.raw_cycles_per_packet
+    }
+
+    fn raw_pins(cycles: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
+        chaos::cycles(cycles, parameters, rng)
+    }
 }
 
 /// Draws `packets` steps for a few QPs, after the given commands.

@@ -20,21 +20,18 @@ pub(super) struct QueuePair {
     pub(super) notify: bool,
 }
 
-/// An event for software.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SoftwareEvent {
     qpn: u8,
     event: Event,
 }
 
-/// The answer to a command.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Response {
     qpn: u8,
     pub(super) answer: Answer,
 }
 
-/// The model's registers.
 #[derive(Debug, Clone)]
 pub struct Golden {
     qps: [QueuePair; 256],
@@ -56,7 +53,6 @@ impl QueuePair {
         row
     }
 
-    /// Applies a hardware event.
     #[inline]
     pub(super) fn apply_event(&mut self, kind: u8) {
         self.follow(rules::hardware_event(self.state, self.service, self.notify, kind));
@@ -64,18 +60,17 @@ impl QueuePair {
 
     /// Applies the row of a hardware event.
     #[inline]
-    fn follow(&mut self, row: &rules::HardwareEventRule) {
+    fn follow(&mut self, row: &rules::EventRule) {
         self.state = row.to.unwrap_or(self.state);
         self.notify &= row.notify == Store::Keep;
     }
 }
 
-/// An evaluated cycle.
 pub struct Cycle {
     /// The row for the request packet on the pins.
     reception: Option<&'static rules::RequestRule>,
     /// The row for the hardware event on the pins.
-    hardware_event: Option<&'static rules::HardwareEventRule>,
+    hardware_event: Option<&'static rules::EventRule>,
     takes_events: bool,
 }
 

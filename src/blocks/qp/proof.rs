@@ -2,8 +2,8 @@
 //! over the registers and wires that `rtl/qp/qp_sva.sv` names.
 
 use super::rules::{
-    Answer, HARDWARE_EVENTS, HardwareEventRule, RECEPTIONS, RULES, RequestRule, State, Store,
-    TRANSITIONS, Transition, permits,
+    Answer, EventRule, HARDWARE_EVENTS, RECEPTIONS, RULES, RequestRule, State, Store, TRANSITIONS,
+    Transition, permits,
 };
 use cosim_core::harness::{Progress, RuleSet, TransitionProperty, WordAbstraction};
 
@@ -85,7 +85,7 @@ fn of_commands() -> Vec<TransitionProperty> {
     TRANSITIONS.iter().map(row).chain([idle, code_7, x1]).collect()
 }
 
-fn event_matches(row: &HardwareEventRule) -> String {
+fn event_matches(row: &EventRule) -> String {
     let case = is_in(row.cases, "hw_state, hw_service, hw_notify");
     format!("hw_kind == 2'd{} & ({case})", row.kind)
 }
@@ -93,7 +93,7 @@ fn event_matches(row: &HardwareEventRule) -> String {
 /// H1 to H9.
 fn of_hardware() -> Vec<TransitionProperty> {
     const FAMILY: &str = "an event of hardware";
-    let row = |row: &HardwareEventRule| {
+    let row = |row: &EventRule| {
         let enters = u8::from(row.event.is_some());
         let code = row.event.map(|event| ("hw_code", format!("2'd{}", event as u64)));
         TransitionProperty::new(name(row.rule), format!("hw_known & {}", event_matches(row)))

@@ -42,7 +42,6 @@ cosim_core::rules! {
 }
 
 cosim_core::rules! {
-    /// The state of a QP, by its code.
     pub enum State {
         Reset = "RESET": "nothing is set up",
         Init = "INIT": "its service is known",
@@ -118,7 +117,7 @@ pub struct Transition {
 
 /// A row of the rules for hardware events.
 #[derive(Debug, Clone, Copy)]
-pub struct HardwareEventRule {
+pub struct EventRule {
     pub rule: RuleSet,
     pub(super) kind: u8,
     /// By state, service and the notification flag.
@@ -236,16 +235,16 @@ const fn row(
     to: State,
     notify: Store,
     event: Option<Event>,
-) -> HardwareEventRule {
-    HardwareEventRule { rule, kind, cases, to: Some(to), notify, event }
+) -> EventRule {
+    EventRule { rule, kind, cases, to: Some(to), notify, event }
 }
 
-const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> HardwareEventRule {
-    HardwareEventRule { rule, kind, cases, to: None, notify: Keep, event: None }
+const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> EventRule {
+    EventRule { rule, kind, cases, to: None, notify: Keep, event: None }
 }
 
 /// Section 7 of the specification.
-pub const HARDWARE_EVENTS: [HardwareEventRule; 9] = [
+pub const HARDWARE_EVENTS: [EventRule; 9] = [
     row(H1, 0, ESTABLISHES, Rts, Keep, Some(Event::Established)),
     ignored(H2, 0, EVERY & !ESTABLISHES),
     row(H3, 1, DRAINS, Sqd, Clear, Some(Event::Drained)),
@@ -316,25 +315,17 @@ const fn case(state: State, three_bits: u8, bit: bool) -> usize {
     (state as usize) << 4 | (three_bits as usize & 7) << 1 | bit as usize
 }
 
-/// The row for a command.
 #[inline]
 pub fn transition(state: State, next: u8, notify: bool) -> &'static Transition {
     &TRANSITIONS[usize::from(TRANSITION_OF[case(state, next, notify)])]
 }
 
-/// The row for a hardware event.
 #[inline]
-pub fn hardware_event(
-    state: State,
-    service: u8,
-    owed: bool,
-    kind: u8,
-) -> &'static HardwareEventRule {
+pub fn hardware_event(state: State, service: u8, owed: bool, kind: u8) -> &'static EventRule {
     let of_kind = &HARDWARE_EVENT_OF[usize::from(kind & 3)];
     &HARDWARE_EVENTS[usize::from(of_kind[case(state, service, owed)])]
 }
 
-/// The row for a request packet.
 #[inline]
 pub fn reception(state: State, service: u8, error: bool) -> &'static RequestRule {
     &RECEPTIONS[usize::from(RECEPTION_OF[case(state, service, error)])]

@@ -75,7 +75,6 @@ struct QpRecord {
     owes_event: bool,
 }
 
-/// An event that software must receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ExpectedEvent {
     qpn: u64,
@@ -86,7 +85,6 @@ const DRAINED_CODE: u64 = 0;
 const ESTABLISHED_CODE: u64 = 1;
 const FATAL_CODE: u64 = 2;
 
-/// The expected answer.
 #[derive(Debug, Clone, Copy)]
 struct ExpectedResponse {
     qpn: u64,
@@ -96,7 +94,6 @@ struct ExpectedResponse {
     notify: bool,
 }
 
-/// Counters for the report.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     /// By `rsp_code`.
@@ -111,7 +108,6 @@ struct Counts {
     lost_to_resets: u64,
 }
 
-/// The scoreboard of one case.
 #[derive(Debug, Clone)]
 pub struct Scoreboard {
     records: Box<[QpRecord; 256]>,
@@ -119,14 +115,13 @@ pub struct Scoreboard {
     due: Option<ExpectedResponse>,
     /// Commands and events still to be accepted. If offers may be withdrawn: 1 while there is one.
     on_offer: u64,
-    /// Whether offers may be withdrawn.
     may_withdraw: bool,
     counts: Counts,
 }
 
 /// Whether packets are acknowledged: RC, RD and XRC.
 #[inline]
-fn is_reliable(service: u8) -> bool {
+pub(crate) fn is_reliable(service: u8) -> bool {
     matches!(service, 0 | 2 | 5)
 }
 
@@ -206,11 +201,10 @@ fn require(holds: bool, check: &str, message: impl Display) -> Result<(), Violat
 }
 
 impl Scoreboard {
-    /// The state and the service of a QP.
     #[inline]
-    pub(crate) fn state_and_service(&self, qpn: u64) -> (u64, u64) {
+    pub(crate) fn state_and_service(&self, qpn: u64) -> (u64, u8) {
         let QpRecord { state, service, .. } = self.records[qpn as usize];
-        (state.into(), service.into())
+        (state.into(), service)
     }
 
     #[inline]

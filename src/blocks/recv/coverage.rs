@@ -165,13 +165,11 @@ const OF_HANDLES: RuleSet = {
 /// Rules of what is copied, by position on their axis.
 const OF_COPIES: [RuleSet; 5] = [P9, P12, P27.with(P28), U1, P20];
 
-/// The state of coverage collection.
 #[derive(Debug, Clone)]
 pub struct Coverage {
     low: u64,
     high: u64,
     keep: u64,
-    /// Registers before the edge.
     before: Registers,
     in_reset: bool,
 }

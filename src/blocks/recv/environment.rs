@@ -15,7 +15,6 @@ const DRAIN: u64 = 6;
 /// Cycles without progress to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 64;
 
-/// The environment of one case.
 #[derive(Debug, Clone)]
 pub struct Environment<'a> {
     noise: Noise,
@@ -74,7 +73,6 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// A packet on offer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
     pub(crate) kind: u64,
@@ -96,7 +94,6 @@ pub(crate) struct Sender<'a> {
     inside: u64,
     /// Cycles before the packet is offered.
     gap: u64,
-    /// Number of accepted packets.
     taken: u64,
     /// The packet that is on offer or comes next.
     pub(crate) packet: Option<Offer>,
@@ -217,17 +214,6 @@ enum Phase {
     Receiving(u64),
 }
 
-impl<'a> Open<'a> {
-    fn new(number: usize, message: &'a Message) -> Option<Self> {
-        let phase = match message.kind.get() {
-            EAGER => Phase::Requested(message.match_wait.get()),
-            _ if message.is_posted() => Phase::Receiving(message.done_wait.get()),
-            _ => return None,
-        };
-        Some(Self { number, message, phase })
-    }
-}
-
 /// Cycles without progress that the traffic can cause.
 pub(crate) fn progress_timeout(traffic: &Traffic) -> u64 {
     let most = |of: fn(&Message) -> Uint<12>| longest(traffic.messages.iter().map(of));
@@ -264,7 +250,6 @@ impl<'a> Host<'a> {
         self.open.is_none() && self.receiver.kept == 0
     }
 
-    /// Whether a posted receive is open.
     #[inline]
     pub(crate) fn awaits_posted_data(&self) -> bool {
         self.open.is_some_and(|open| open.message.is_posted())
@@ -342,7 +327,11 @@ impl<'a> Host<'a> {
         let taken = inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high();
         let mut progress = u64::from(self.clock_open(arrived)) + u64::from(taken);
         if let Some((number, message)) = begins {
-            self.open = Open::new(number, message);
+            let phase = match message.kind.get() {
+                EAGER => Some(Phase::Requested(message.match_wait.get())),
+                _ => message.is_posted().then(|| Phase::Receiving(message.done_wait.get())),
+            };
+            self.open = phase.map(|phase| Open { number, message, phase });
             self.temp_ok = message.temp_ok.get() == 1;
         }
         if outputs.credit_valid.is_high() {
@@ -373,7 +362,6 @@ impl<'a> Host<'a> {
 }
 
 impl Environment<'_> {
-    /// The packet on offer in this cycle.
     #[inline]
     fn offer(&self) -> Option<Offer> {
         let packet = self.sender.packet.filter(|_| self.sender.is_due())?;
@@ -383,7 +371,6 @@ impl Environment<'_> {
         (!waits).then_some(packet)
     }
 
-    /// Describes what is in progress.
     pub(super) fn in_flight(&self) -> Vec<String> {
         let next = self.sender.packet.map(|packet| {
             let entry = self.sender.entry.map_or(String::new(), |entry| format!(".data[{entry}]"));

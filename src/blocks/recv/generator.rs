@@ -3,8 +3,10 @@
 pub(crate) mod chaos;
 pub(crate) mod scenarios;
 
+use super::Recv;
+use super::rtl::Inputs;
 use super::traffic::{DP, Data, EAGER, Message, RNDV_DATA, Stray, Traffic};
-use cosim_core::harness::{CaseRng, Draw, Parameters};
+use cosim_core::harness::{self, CaseRng, Draw, Parameters, Scenario};
 use cosim_core::value::Uint;
 use rand::RngExt;
 use scenarios::Weights;
@@ -14,22 +16,35 @@ const RESET_WITHIN: u64 = 12;
 /// All kinds other than DP.
 const STRAYS: [u64; 7] = [0, 1, 2, 3, 4, 5, 7];
 
-/// Draws traffic of about `packets` packets; every traffic is legal.
-pub fn traffic(weights: &Weights, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-    let noise = rng.bits();
-    let pool = Uint::new(weights.pool.draw(rng));
-    let mut generator = Generator { weights, rng };
-    let mut messages = Vec::new();
-    let mut left = u64::from(packets);
-    while left > 0 {
-        let message = generator.message(left);
-        left = left.saturating_sub(message.packets());
-        messages.push(message);
+impl harness::Weights<Recv> for Weights {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        harness::scenarios_from(include_str!("generator/scenarios.toml"))
     }
-    let credit_stalls =
-        rng.waits(packets.into(), weights.credit_stall, weights.longest_credit_stall);
-    let reads = rng.waits(packets.into(), weights.read, weights.longest_read);
-    Traffic { noise, pool, messages, credit_stalls, reads }
+
+    /// Draws traffic of about `packets` packets; every traffic is legal.
+    fn traffic(&self, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        let noise = rng.bits();
+        let pool = Uint::new(self.pool.draw(rng));
+        let mut generator = Generator { weights: self, rng };
+        let mut messages = Vec::new();
+        let mut left = u64::from(packets);
+        while left > 0 {
+            let message = generator.message(left);
+            left = left.saturating_sub(message.packets());
+            messages.push(message);
+        }
+        let credit_stalls = rng.waits(packets.into(), self.credit_stall, self.longest_credit_stall);
+        let reads = rng.waits(packets.into(), self.read, self.longest_read);
+        Traffic { noise, pool, messages, credit_stalls, reads }
+    }
+
+    fn raw_cycles_per_packet(&self) -> Uint<8> {
+        self.raw_cycles_per_packet
+    }
+
+    fn raw_pins(cycles: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
+        chaos::cycles(cycles, parameters, rng)
+    }
 }
 
 struct Generator<'a> {

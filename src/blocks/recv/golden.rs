@@ -6,12 +6,10 @@
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::rules::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rules::{
-    self, F0, G1, G2, G3, G4, K1, K2, K3, Load, O1, PacketOutcome, PacketSelector, R1, Row, State,
-    U1, U2, U3, ask,
+    self, F0, G1, G2, G3, G4, K1, K2, K3, Load, O1, PacketOutcome, R1, Row, State, U1, U2, U3, ask,
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
-/// Maximum of a pending credit.
 const MOST_PENDING: u64 = 255;
 
 /// The registers of section 4.
@@ -27,7 +25,6 @@ pub(super) struct Registers {
     pub(super) copying: bool,
 }
 
-/// The golden model.
 #[derive(Debug, Clone)]
 pub struct Golden {
     low: u64,
@@ -37,7 +34,6 @@ pub struct Golden {
     pub(super) registers: Registers,
 }
 
-/// An evaluated cycle.
 pub struct Cycle {
     row: &'static Row,
     ready: bool,
@@ -46,7 +42,6 @@ pub struct Cycle {
     refill: u64,
     /// A refill is wanted and possible, but the pending credit would overflow.
     too_much: bool,
-    /// A temporary buffer is requested.
     requests_temp: bool,
     /// The latched CP is copied, in the cycle of the choice.
     copies: bool,
@@ -73,26 +68,22 @@ impl Registers {
     }
 }
 
-impl Golden {
-    /// Section 7, `pkt_ready`.
-    #[inline]
-    fn ready(&self, inputs: &Inputs) -> bool {
-        let registers = &self.registers;
-        let wanted = match registers.state.takes() {
-            PacketSelector::No => false,
-            PacketSelector::Any => true,
-            PacketSelector::AnyWhileIncomplete => !registers.complete,
-            PacketSelector::Dps => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == 6,
-        };
-        wanted && registers.ring_level > 0
-    }
-}
-
 impl harness::Golden<Inputs, Outputs> for Golden {
     const RULES: &'static [Rule] = &rules::RULES;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
-        rules::unreachable(rule, parameters)
+        let repaired = is_repaired(parameters);
+        let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
+        let reason = match Self::RULES[rule].name {
+            "P0" => "nothing leads to code 7",
+            "P14" | "P15" | "F0" if !repaired => "needs F0",
+            "U1" | "U2" if keep == 0 => "with KEEP = 0 the pool is never low",
+            // The CP occupies one of 255 buffers.
+            "U3" if keep == 255 => "with KEEP = 255 the pool is always low",
+            "G1" if low >= high => "with LOW = HIGH each packet is replaced",
+            _ => return None,
+        };
+        Some(reason.to_owned())
     }
 
     fn new(parameters: &Parameters) -> Self {
@@ -110,7 +101,9 @@ impl harness::Golden<Inputs, Outputs> for Golden {
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let registers = &self.registers;
-        let ready = self.ready(inputs);
+        // Section 7, `pkt_ready`.
+        let is_dp = inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == 6;
+        let ready = registers.state.takes(registers.complete, is_dp) && registers.ring_level > 0;
         let taken = ready && inputs.pkt_valid.is_high();
 
         let requested = [

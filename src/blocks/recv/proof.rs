@@ -2,7 +2,7 @@
 //! over the registers and wires that `rtl/recv/recv_sva.sv` names.
 
 use super::rules::parameters::is_repaired;
-use super::rules::{self, Load, PacketOutcome, PacketSelector, RULES, Row, State, ask};
+use super::rules::{self, Load, PacketOutcome, RULES, Row, State, ask};
 use cosim_core::harness::{KnownDeadlock, Parameters, Progress, TransitionProperty};
 
 /// What every rule says.
@@ -17,11 +17,11 @@ pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
 
 /// The condition that the state accepts a packet and the ring has a buffer.
 fn ready(state: State) -> &'static str {
-    match state.takes() {
-        PacketSelector::No => "1'b0",
-        PacketSelector::Any => "has_buffer",
-        PacketSelector::AnyWhileIncomplete => "has_buffer_cp",
-        PacketSelector::Dps => "has_buffer_dps",
+    match state {
+        State::DetermineCpType => "has_buffer",
+        State::ProcUnexpDp => "has_buffer_cp",
+        State::RecvPostedData => "has_buffer_dps",
+        _ => "1'b0",
     }
 }
 

@@ -6,8 +6,7 @@
 
 pub mod parameters;
 
-use cosim_core::harness::{Parameters, RuleSet};
-use parameters::{HIGH, KEEP, LOW, is_repaired};
+use cosim_core::harness::RuleSet;
 
 cosim_core::rules! {
     P0: "no state has this code: to AWAIT_CP";
@@ -56,24 +55,7 @@ cosim_core::rules! {
     R1: "reset";
 }
 
-/// Why no legal stimulus hits a rule under these parameters; `None` if one can.
-pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
-    let repaired = is_repaired(parameters);
-    let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
-    let reason = match RULES[index].name {
-        "P0" => "nothing leads to code 7",
-        "P14" | "P15" | "F0" if !repaired => "needs F0",
-        "U1" | "U2" if keep == 0 => "with KEEP = 0 the pool is never low",
-        // The CP occupies one of 255 buffers.
-        "U3" if keep == 255 => "with KEEP = 255 the pool is always low",
-        "G1" if low >= high => "with LOW = HIGH each packet is replaced",
-        _ => return None,
-    };
-    Some(reason.to_owned())
-}
-
 cosim_core::rules! {
-    /// A state of the block.
     pub enum State {
         AwaitCp = "AWAIT_CP": "no message is open",
         DetermineCpType = "DETERMINE_CP_TYPE": "a CP is taken when there is one",
@@ -93,26 +75,16 @@ use State::{
 use PacketOutcome::{Choose, CopyCp, CopyPacket, Keep, Nothing, Release};
 
 impl State {
-    /// Which packets the state accepts while the ring has a buffer.
+    /// Whether the state accepts a packet while the ring has a buffer. `is_dp`: it is a DP.
     #[inline]
-    pub const fn takes(self) -> PacketSelector {
+    pub const fn takes(self, complete: bool, is_dp: bool) -> bool {
         match self {
-            DetermineCpType => PacketSelector::Any,
-            ProcUnexpDp => PacketSelector::AnyWhileIncomplete,
-            RecvPostedData => PacketSelector::Dps,
-            _ => PacketSelector::No,
+            DetermineCpType => true,
+            ProcUnexpDp => !complete,
+            RecvPostedData => is_dp,
+            _ => false,
         }
     }
-}
-
-/// The packets that a state accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PacketSelector {
-    No,
-    Any,
-    /// Any, until the message is complete.
-    AnyWhileIncomplete,
-    Dps,
 }
 
 /// The conditions of guards, as bits.
@@ -132,17 +104,14 @@ pub mod ask {
 
 use ask::{ANSWER, COMPLETE, COPYING, DONE, FOUND, OVER, TAKEN, VALID};
 
-/// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketOutcome {
     Nothing,
-    /// Its buffer is released.
     Release,
     /// Its data is copied and its buffer is released.
     CopyPacket,
     /// So are those of the latched CP.
     CopyCp,
-    /// Its handle is kept.
     Keep,
     /// The latched packet is copied or kept, depending on the choice.
     Choose,
@@ -158,7 +127,6 @@ pub enum Load {
     Complete,
 }
 
-/// A row of the transitions.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     pub rule: RuleSet,
@@ -321,12 +289,7 @@ mod tests {
     /// Whether the conditions are consistent: an accepted packet is valid, and the state accepts
     /// it.
     fn is_possible(state: State, requested: u16, kind: u8) -> bool {
-        let takes = match state.takes() {
-            PacketSelector::No => false,
-            PacketSelector::Any => true,
-            PacketSelector::AnyWhileIncomplete => requested & COMPLETE == 0,
-            PacketSelector::Dps => kind == 6,
-        };
+        let takes = state.takes(requested & COMPLETE != 0, kind == 6);
         (requested & TAKEN == 0 || takes && requested & VALID != 0)
             && (requested & OVER == 0 || requested & COMPLETE != 0)
     }

@@ -100,34 +100,29 @@ impl Message {
         }
     }
 
-    fn check(&self) -> Result<(), (String, String)> {
-        let object = |field: &str, message: &str| Err((field.to_owned(), message.to_owned()));
+    /// The field that is not legal, and the reason.
+    fn objection(&self) -> Option<(String, String)> {
         let kind = self.kind.get();
-        if kind != EAGER && kind != RNDV_DATA && !self.data.is_empty() {
+        if !matches!(kind, EAGER | RNDV_DATA) && !self.data.is_empty() {
             let message = format!("{} is no message with data", kind_name(kind));
-            return object("data", &message);
+            return Some(("data".to_owned(), message));
         }
-        for (index, data) in self.data.iter().enumerate() {
-            let at = |field: &str| format!("data[{index}].{field}");
-            if data.count() == 0 {
-                return object(&at("count"), "0; an entry stands for at least one packet");
-            }
-            match data.stray {
-                Some(stray) if stray.kind.get() == DP => {
-                    return object(&at("stray.kind"), "6 is a DP, which fits");
-                }
-                Some(_) if self.is_posted() => {
-                    let message = "in a posted message it would wait for a `posted_done` that \
-                        waits for the last DP";
-                    return object(&at("stray"), message);
-                }
+        self.data.iter().enumerate().find_map(|(index, data)| {
+            let (field, message) = match data.stray {
+                _ if data.count() == 0 => ("count", "0; an entry stands for at least one packet"),
+                Some(stray) if stray.kind.get() == DP => ("stray.kind", "6 is a DP, which fits"),
+                Some(_) if self.is_posted() => (
+                    "stray",
+                    "the `posted_done` of a posted message \
+                    waits for the last DP, and the packet would wait for it",
+                ),
                 Some(_) if index + 1 == self.data.len() => {
-                    return object(&at("stray"), "the last packet of a message is a DP");
+                    ("stray", "the last packet of a message is a DP")
                 }
-                _ => {}
-            }
-        }
-        Ok(())
+                _ => return None,
+            };
+            Some((format!("data[{index}].{field}"), message.to_owned()))
+        })
     }
 }
 
@@ -142,10 +137,9 @@ impl harness::Traffic for Traffic {
     fn check(&self) -> Result<(), TrafficError> {
         check_resets("messages", self.messages.iter().map(|message| message.reset))?;
         for (index, message) in self.messages.iter().enumerate() {
-            message.check().map_err(|(field, message)| TrafficError {
-                path: format!("messages[{index}].{field}"),
-                message,
-            })?;
+            if let Some((field, message)) = message.objection() {
+                return Err(TrafficError { path: format!("messages[{index}].{field}"), message });
+            }
         }
         Ok(())
     }

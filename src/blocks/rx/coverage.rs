@@ -136,7 +136,6 @@ fn no_length_error(needs_one: bool, parameters: &Parameters) -> Option<&'static 
     without.then_some("without F5 of thread2 there is no length error")
 }
 
-/// The state of coverage collection.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
     /// The QP of the last packet that thread2 accepted.

@@ -21,12 +21,10 @@ use std::collections::VecDeque;
 const DRAIN: u64 = 8;
 /// Capacity of the FIFO.
 const PLACES: usize = 16;
-/// Number of handles of request packets.
 const HANDLES: usize = 256;
 /// Words of all payloads, and three for flags, lengths and descriptors.
 const NOISE_WORDS: usize = 3 + 2 + thread2::PAYLOAD_WORDS + 13 + 16;
 
-/// The environment of one case.
 #[derive(Debug, Clone)]
 pub struct Environment<'a> {
     noise: Noise,
@@ -336,12 +334,12 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         // longer holds.
         let goes_on = outputs.x_a_tlp_ready.is_high() && !is_used_up;
         let steady = self.pace.reset.is_over() && self.software.is_steady();
-        let (to, from) = (&pins::to_dll(inputs, outputs), &pins::from_dll(outputs));
-        self.link.clock(to, from, SourceState { is_used_up, goes_on }, steady);
-        let (to, from) = (&pins::to_thread2(inputs, outputs), &pins::from_thread2(outputs));
-        self.modules.clock(&mut self.noise, to, from);
-        let (to, from) = (&pins::to_software(inputs, outputs), &pins::from_software(outputs));
-        self.software.clock(to, from);
+        let (to, from) = pins::dll(inputs, outputs);
+        self.link.clock(&to, &from, SourceState { is_used_up, goes_on }, steady);
+        let (to, from) = pins::thread2(inputs, outputs);
+        self.modules.clock(&mut self.noise, &to, &from);
+        let (to, from) = pins::software(inputs, outputs);
+        self.software.clock(&to, &from);
         if in_reset {
             self.source.forget();
             self.fetcher.forget(&self.source.messages);
@@ -354,8 +352,8 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let message_taken = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
         let begins = self.fetcher.expected.begins().filter(|_| message_taken);
         let arrived = self.arrived();
-        let (to, from) = (&pins::to_recv(inputs, outputs), &pins::from_recv(outputs));
-        self.host.clock(arrived, begins, to, from);
+        let (to, from) = pins::recv(inputs, outputs);
+        self.host.clock(arrived, begins, &to, &from);
         if message_taken {
             self.pace.start(begins.and_then(|(_, message)| message.reset));
             self.fetcher.expected.advance();

@@ -7,7 +7,6 @@
 
 use cosim_core::harness::{Parameters, Properties, StableChannel};
 
-/// All properties.
 pub fn properties(parameters: &Parameters) -> Properties {
     let is_fixed = |number: u32| parameters.fixes() >> number & 1 == 1;
     // As thread2, recv and qp guarantee.

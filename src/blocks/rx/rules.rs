@@ -32,14 +32,3 @@ cosim_core::rules! {
     EV5: "an external event is reported to qp";
     EV6: "an external event waits";
 }
-
-/// Why no legal stimulus hits a rule; `None` if one can.
-pub fn unreachable(rule: usize, fixes: u8) -> Option<String> {
-    let why = match RULES[rule].name {
-        "CR4" => "only descriptors that A took come out of B",
-        "FI2" => "there are no more credits than entries",
-        "EV2" | "EV4" if fixes & 1 << 5 == 0 => "without F5 of thread2 there is no length error",
-        _ => return None,
-    };
-    Some(why.to_owned())
-}

@@ -6,19 +6,19 @@
 //! models.
 
 mod bytes;
-mod pins;
 
-use super::rtl::{Bits1, Bits32, Inputs, Outputs};
+use super::rtl::{Bits1, Bits12, Inputs, Outputs};
 use super::rules::descriptor::{self, Descriptor};
 use super::rules::parameters::{of_dll, of_recv};
-use super::rules::pins as seen;
+use super::rules::pins;
 use super::traffic::{Request, Traffic};
-use crate::blocks::recv::scoreboard::{require, require_same};
+use crate::blocks::qp::scoreboard::is_reliable;
+use crate::blocks::recv::scoreboard::{require, require_idle, require_same};
 use crate::blocks::thread2::layout::{opcode, qp_state, status};
 use crate::blocks::thread2::stimulus::PacketCursor;
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
-use cosim_core::harness::{self, Block, Counter, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Block, Counter, Parameters, Violation, check_list, in_reset};
 use std::collections::VecDeque;
 
 cosim_core::check_names! {
@@ -47,6 +47,10 @@ cosim_core::check_names! {
     EVENTS = "events-in-order";
     /// thread2 gets no dropped or refused packet.
     DEAD = "nothing-for-a-dead-qp";
+    /// In reset every output is 0, except for the newest acknowledged sequence number: 4095.
+    RESET = "values-in-reset";
+    /// Payload of the top-level logic is 0 while its valid is 0.
+    IDLE = "zero-while-idle";
 }
 
 /// Number of credits and capacity of the FIFO.
@@ -57,15 +61,14 @@ const TAKEN: u64 = 0;
 const REFUSED: u64 = 1;
 const DROPPED: u64 = 2;
 
-/// A descriptor that A accepted, and its meaning.
 #[derive(Debug, Clone, Copy)]
 struct TakenDescriptor {
     bits: u32,
+    descriptor: Descriptor,
     /// The index of its request.
     request: Option<usize>,
 }
 
-/// An event that qp must get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ExpectedEvent {
     qpn: u64,
@@ -79,7 +82,6 @@ impl ExpectedEvent {
     }
 }
 
-/// Counters for the report.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     fates: [u64; 3],
@@ -88,7 +90,6 @@ struct Counts {
     length_errors: u64,
 }
 
-/// The scoreboard of one case.
 #[derive(Debug, Clone)]
 pub struct Scoreboard<'a> {
     dll: dll::Scoreboard,
@@ -113,12 +114,6 @@ pub struct Scoreboard<'a> {
     counts: Counts,
 }
 
-/// Services that acknowledge packets: RC, RD and XRC.
-#[inline]
-fn is_reliable(service: u64) -> bool {
-    matches!(service, 0 | 2 | 5)
-}
-
 /// Adds the name of the inner block to a violation.
 #[inline]
 fn inside(block: &str, result: Result<(), Violation>) -> Result<(), Violation> {
@@ -135,7 +130,8 @@ impl Scoreboard<'_> {
         self.owed.clear();
         self.placed.forget();
         self.received.forget();
-        pins::in_reset(outputs)
+        let expected = Outputs { a_ackd_seq: Bits12::new(4095), ..Outputs::default() };
+        in_reset(RESET, outputs, &expected)
     }
 
     /// Checks the level of the FIFO and the fetches for its head.
@@ -145,7 +141,7 @@ impl Scoreboard<'_> {
         require_same(DELIVERED, "x_fifo_level", outputs.x_fifo_level.get(), level)?;
         let bits = self.fifo.front().map_or(0, |sent| sent.bits.into());
         require_same(DELIVERED, "x_fifo_head", outputs.x_fifo_head.get(), bits)?;
-        let head = self.fifo.front().map(|sent| sent.descriptor());
+        let head = self.fifo.front().map(|sent| sent.descriptor);
         let is_request = matches!(head, Some(Descriptor::Request(_)));
         let handle = head.map_or(0, |head| u64::from(head.handle()));
         let expected = (u64::from(head.is_some()), u64::from(is_request), handle);
@@ -174,7 +170,7 @@ impl Scoreboard<'_> {
     /// Checks what is shown to qp and recv, before the cycle adds pending events.
     #[inline]
     fn observe_question(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let head = self.fifo.front().map(|sent| sent.descriptor());
+        let head = self.fifo.front().map(|sent| sent.descriptor);
         let requested = match head {
             Some(Descriptor::Request(request)) if inputs.cxt_valid.is_high() => {
                 self.owed.is_empty().then_some(request)
@@ -201,6 +197,46 @@ impl Scoreboard<'_> {
         require_same(REQUESTED, "lengths shown to recv", seen, expected)
     }
 
+    /// Checks the state that thread2 gets, and the rest of the context.
+    #[inline]
+    fn observe_context(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if !outputs.x_cxt_valid.is_high() {
+            return Ok(());
+        }
+        let (state, _) = self.qp.state_and_service(outputs.x_msg_qpn.get());
+        let mut head = *inputs.cxt_head.words();
+        head[1] = head[1] & !0x38 | (state as u32) << 3;
+        let is_same = *outputs.x_cxt_head.words() == head && outputs.x_cxt_data == inputs.cxt_data;
+        require(is_same, STATE, || format!("not what was fetched with state {state} inserted"))
+    }
+
+    #[inline]
+    fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
+        let any = |words: &[u32]| u64::from(words.iter().fold(0, |any, word| any | word));
+        let context = any(outputs.x_cxt_head.words()) | any(outputs.x_cxt_data.words());
+        require_idle(
+            IDLE,
+            [
+                ("x_msg_qpn", outputs.x_msg_valid, outputs.x_msg_qpn.get()),
+                ("x_msg_consumes_wqe", outputs.x_msg_valid, outputs.x_msg_consumes_wqe.get()),
+                ("x_msg_error", outputs.x_msg_valid, outputs.x_msg_error.get()),
+                ("x_hw_qpn", outputs.x_hw_valid, outputs.x_hw_qpn.get()),
+                ("x_hw_kind", outputs.x_hw_valid, outputs.x_hw_kind.get()),
+                ("x_cxt", outputs.x_cxt_valid, context),
+                ("x_pkt_kind", outputs.x_pkt_valid, outputs.x_pkt_kind.get()),
+                ("x_pkt_id", outputs.x_pkt_valid, outputs.x_pkt_id.get()),
+                ("x_pkt_len", outputs.x_pkt_valid, outputs.x_pkt_len.get()),
+                ("x_pkt_msg_len", outputs.x_pkt_valid, outputs.x_pkt_msg_len.get()),
+                ("x_pkt_last", outputs.x_pkt_valid, outputs.x_pkt_last.get()),
+                ("req_fate", outputs.req_valid, outputs.req_fate.get()),
+                ("req_qpn", outputs.req_valid, outputs.req_qpn.get()),
+                ("req_handle", outputs.req_valid, outputs.req_handle.get()),
+                ("req_ack", outputs.req_valid, outputs.req_ack.get()),
+                ("req_take_wqe", outputs.req_valid, outputs.req_take_wqe.get()),
+            ],
+        )
+    }
+
     /// Checks and returns what leaves the FIFO at this edge.
     #[inline]
     fn observe_leaving(&mut self, outputs: &Outputs) -> Result<Option<TakenDescriptor>, Violation> {
@@ -217,7 +253,7 @@ impl Scoreboard<'_> {
         }
         // `observe_question` has checked that the head is shown, and its class.
         let sent = self.fifo.front().copied();
-        let (seen, expected) = match sent.map(|sent| sent.descriptor()) {
+        let (seen, expected) = match sent.map(|sent| sent.descriptor) {
             None => return Ok(None),
             Some(Descriptor::Request(request)) => {
                 let seen = (outputs.req_handle.get(), outputs.req_qpn.get(), false);
@@ -317,7 +353,8 @@ impl Scoreboard<'_> {
         }
         if inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high() {
             let bits = inputs.a_tlp_data.get() as u32;
-            let request = match Descriptor::decode(inputs.a_tlp_data) {
+            let descriptor = Descriptor::decode(inputs.a_tlp_data);
+            let request = match descriptor {
                 Descriptor::Request(_) => {
                     let index = self.next_request.index;
                     if let Some(request) = self.requests.get(index) {
@@ -330,20 +367,12 @@ impl Scoreboard<'_> {
                     None
                 }
             };
-            self.under_way.push_back(TakenDescriptor { bits, request });
+            self.under_way.push_back(TakenDescriptor { bits, descriptor, request });
         }
         Ok(())
     }
 }
 
-impl TakenDescriptor {
-    #[inline]
-    fn descriptor(self) -> Descriptor {
-        Descriptor::decode(Bits32::new(u64::from(self.bits)))
-    }
-}
-
-/// The checks of the scoreboard of a block inside.
 fn checks_of<B: Block>() -> Vec<String> {
     <B::Scoreboard<'static> as harness::Scoreboard<'_, _, _, _>>::checks()
 }
@@ -352,7 +381,7 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     fn checks() -> Vec<String> {
         [
             check_list(CHECKS),
-            check_list(&[bytes::MESSAGE, bytes::WRITE, bytes::RECEIVE, pins::RESET, pins::IDLE]),
+            check_list(&[bytes::MESSAGE, bytes::WRITE, bytes::RECEIVE]),
             checks_of::<dll::Dll>(),
             checks_of::<qp::Qp>(),
             checks_of::<thread2::Thread2>(),
@@ -394,14 +423,11 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
             self.observe_fifo(outputs)?;
             self.observe_question(inputs, outputs)?;
             self.observe_events(inputs, outputs)?;
-            if outputs.x_cxt_valid.is_high() {
-                let (state, _) = self.qp.state_and_service(outputs.x_msg_qpn.get());
-                pins::in_context(state, inputs, outputs)?;
-            }
-            pins::in_cycle(outputs)?;
+            self.observe_context(inputs, outputs)?;
+            Self::observe_idle(outputs)?;
             self.placed.observe(inputs, outputs)?;
             if let Some(sent) = self.observe_leaving(outputs)? {
-                if let Descriptor::Request(request) = sent.descriptor() {
+                if let Descriptor::Request(request) = sent.descriptor {
                     self.observe_fate(request, outputs)?;
                 }
                 if let Some(request) = sent.request {
@@ -416,14 +442,14 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
             self.note_length_error(inputs, outputs);
             self.observe_transport(inputs, outputs)?;
         }
-        let (to, from) = (&seen::to_dll(inputs, outputs), &seen::from_dll(outputs));
-        inside("dll", self.dll.observe(to, from))?;
-        let (to, from) = (&seen::to_qp(inputs, outputs), &seen::from_qp(outputs));
-        inside("qp", self.qp.observe(to, from))?;
-        let (to, from) = (&seen::to_thread2(inputs, outputs), &seen::from_thread2(outputs));
-        inside("thread2", self.thread2.observe(to, from))?;
-        let (to, from) = (&seen::to_recv(inputs, outputs), &seen::from_recv(outputs));
-        inside("recv", self.recv.observe(to, from))
+        let (to, from) = pins::dll(inputs, outputs);
+        inside("dll", self.dll.observe(&to, &from))?;
+        let (to, from) = pins::qp(inputs, outputs);
+        inside("qp", self.qp.observe(&to, &from))?;
+        let (to, from) = pins::thread2(inputs, outputs);
+        inside("thread2", self.thread2.observe(&to, &from))?;
+        let (to, from) = pins::recv(inputs, outputs);
+        inside("recv", self.recv.observe(&to, &from))
     }
 
     fn finish(&mut self) -> Result<(), Violation> {

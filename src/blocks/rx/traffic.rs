@@ -39,25 +39,13 @@ cosim_core::traffic! {
     }
 }
 
-/// Whether an opcode belongs to a multi-packet SEND.
-fn is_of_long_send(net_opcode: u64) -> bool {
-    matches!(
-        net_opcode,
-        opcode::SEND_FIRST | opcode::SEND_MIDDLE | opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM
-    )
-}
-
 /// Whether a packet with this opcode uses the RQ WQE of its message.
 pub fn takes_wqe(net_opcode: u64) -> bool {
-    matches!(
-        net_opcode,
-        opcode::SEND_LAST
-            | opcode::SEND_LAST_WITH_IMM
-            | opcode::SEND_ONLY
-            | opcode::SEND_ONLY_WITH_IMM
-            | opcode::RDMA_WRITE_LAST_WITH_IMM
-            | opcode::RDMA_WRITE_ONLY_WITH_IMM
-    )
+    use opcode::{
+        RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM, SEND_LAST, SEND_ONLY_WITH_IMM,
+    };
+    matches!(net_opcode, SEND_LAST..=SEND_ONLY_WITH_IMM)
+        || matches!(net_opcode, RDMA_WRITE_LAST_WITH_IMM | RDMA_WRITE_ONLY_WITH_IMM)
 }
 
 /// QPs with multi-packet SENDs. If the rest of such a message were dropped, thread2 would keep its
@@ -65,7 +53,8 @@ pub fn takes_wqe(net_opcode: u64) -> bool {
 pub fn of_long_sends<'a>(packets: impl Iterator<Item = &'a Packet>) -> [bool; 256] {
     let mut qps = [false; 256];
     for Packet { header, .. } in packets {
-        qps[(header.local_qpn.get() & 0xff) as usize] |= is_of_long_send(header.net_opcode.get());
+        let is_long = header.net_opcode.get() <= opcode::SEND_LAST_WITH_IMM;
+        qps[(header.local_qpn.get() & 0xff) as usize] |= is_long;
     }
     qps
 }
@@ -95,17 +84,14 @@ impl Traffic {
 
 impl harness::Traffic for Traffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let object =
-            |path: String, message: &str| Err(TrafficError { path, message: message.to_owned() });
-        thread2::check(self.packets()).map_err(|(index, field, message)| TrafficError {
-            path: format!("requests[{index}].packet.{field}"),
-            message,
+        let object = |path, message: &str| Err(TrafficError { path, message: message.to_owned() });
+        thread2::check(self.packets()).map_err(|(index, field, message)| {
+            let path = format!("requests[{index}].packet.{field}");
+            TrafficError { path, message }
         })?;
         let inside = |name: &str, result: Result<(), TrafficError>| {
-            result.map_err(|TrafficError { path, message }| TrafficError {
-                path: format!("{name}.{path}"),
-                message,
-            })
+            let path = |path| format!("{name}.{path}");
+            result.map_err(|error| TrafficError { path: path(error.path), ..error })
         };
         inside("receive", self.receive.check())?;
         inside("software", self.software.check())?;
@@ -121,9 +107,7 @@ impl harness::Traffic for Traffic {
                 return object(at("packet"), "qp's packets are those of the system");
             }
             if let Some(field) = may_close(step, &is_open) {
-                let message =
-                    "the command may disable the QP in the middle of a SEND of several packets";
-                return object(at(field), message);
+                return object(at(field), "it may disable the QP in the middle of a SEND");
             }
         }
         for (index, Request { packet, error }) in self.requests.iter().enumerate() {

@@ -1,10 +1,6 @@
 //! Scenarios: named weights for the generator.
 
-use super::super::Qp;
-use super::super::rtl::Inputs;
-use super::super::traffic::Traffic;
-use super::chaos;
-use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
+use cosim_core::harness::{Percent, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -53,23 +49,5 @@ weights! {
         longest_evt_stall: Uint<12> = 6,
         /// Steps followed by a reset.
         reset: Percent = 0,
-    }
-}
-
-impl harness::Weights<Qp> for Weights {
-    fn scenarios() -> Vec<Scenario<Self>> {
-        harness::scenarios_from(include_str!("scenarios.toml"))
-    }
-
-    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        super::traffic(self, parameters, packets, rng)
-    }
-
-    fn raw_cycles_per_packet(&self) -> Uint<8> {
-        self.raw_cycles_per_packet
-    }
-
-    fn raw_pins(cycles: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
-        chaos::cycles(cycles, parameters, rng)
     }
 }

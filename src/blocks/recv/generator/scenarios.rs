@@ -1,10 +1,6 @@
 //! Scenarios: named weights for the generator.
 
-use super::super::Recv;
-use super::super::rtl::Inputs;
-use super::super::traffic::Traffic;
-use super::chaos;
-use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
+use cosim_core::harness::{Percent, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -59,23 +55,5 @@ weights! {
         corners: Percent = 10,
         /// Messages followed by a reset.
         reset: Percent = 0,
-    }
-}
-
-impl harness::Weights<Recv> for Weights {
-    fn scenarios() -> Vec<Scenario<Self>> {
-        harness::scenarios_from(include_str!("scenarios.toml"))
-    }
-
-    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        super::traffic(self, parameters, packets, rng)
-    }
-
-    fn raw_cycles_per_packet(&self) -> Uint<8> {
-        self.raw_cycles_per_packet
-    }
-
-    fn raw_pins(cycles: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
-        chaos::cycles(cycles, parameters, rng)
     }
 }

@@ -38,7 +38,6 @@ pub const PROFILES: [Profile; 5] = [
     Profile::new("inverted", parameters(0x01, 9, 5, 6)),
 ];
 
-/// Maximum number of buffers.
 const BUFFERS: u64 = 255;
 
 /// Initial number of free buffers. `wanted` is reduced so that 8 bits can count all buffers.

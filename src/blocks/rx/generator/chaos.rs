@@ -34,7 +34,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
     (0..count as usize)
         .map(|cycle| {
             golden.show(&Inputs::default(), &mut outputs);
-            let seen = pins::from_dll(&outputs);
+            let (_, seen) = pins::dll(&Inputs::default(), &outputs);
             let [sent, arriving] = descriptors[cycle];
             let (to_qp, to_thread2, to_recv) = (&to_qp[cycle], &to_thread2[cycle], &to_recv[cycle]);
             let to_dll = dll::rtl::Inputs { b_link_data: arriving, ..link.cycle(&seen) };

@@ -1,14 +1,10 @@
 //! Scenarios: named weights for the generator. Each inner block has its own weights.
 
-use super::super::Rx;
-use super::super::rtl::Inputs;
-use super::super::traffic::Traffic;
-use super::chaos;
 use crate::blocks::dll::scenarios::Weights as Link;
 use crate::blocks::qp::generator::scenarios::Weights as Software;
 use crate::blocks::recv::generator::scenarios::Weights as Receive;
 use crate::blocks::thread2::scenarios::Weights as Requests;
-use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
+use cosim_core::harness::{Percent, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -78,23 +74,5 @@ fn quiet() -> Software {
         packets: Percent::new(0),
         query: Percent::new(30),
         ..Software::default()
-    }
-}
-
-impl harness::Weights<Rx> for Weights {
-    fn scenarios() -> Vec<Scenario<Self>> {
-        harness::scenarios_from(include_str!("scenarios.toml"))
-    }
-
-    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        super::traffic(self, parameters, packets, rng)
-    }
-
-    fn raw_cycles_per_packet(&self) -> Uint<8> {
-        self.raw_cycles_per_packet
-    }
-
-    fn raw_pins(cycles: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
-        chaos::cycles(cycles, parameters, rng)
     }
 }

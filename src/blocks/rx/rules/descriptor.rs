@@ -2,7 +2,6 @@
 
 use super::super::rtl::Bits32;
 
-/// A packet's descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descriptor {
     /// A packet for a QP.
@@ -20,16 +19,13 @@ pub struct Request {
     pub error: bool,
     /// The handle for fetching header and contexts.
     pub handle: u8,
-    /// The QP.
     pub qpn: u8,
 }
 
 /// The contents of a message packet's descriptor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Message {
-    /// The last packet of its message.
     pub last: bool,
-    /// The kind of the packet.
     pub kind: u8,
     /// The handle for fetching its lengths, which is also that of its buffer.
     pub handle: u8,

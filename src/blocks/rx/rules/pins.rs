@@ -57,8 +57,8 @@ macro_rules! wires {
             ]
             copies []
             outputs [
-                hw_ready = x_hw_ready, cmd_ready = qp_cmd_ready, rsp_valid = qp_rsp_valid, rsp_qpn = qp_rsp_qpn,
-                rsp_code = qp_rsp_code, msg_accept = x_msg_accept,
+                hw_ready = x_hw_ready, cmd_ready = qp_cmd_ready, rsp_valid = qp_rsp_valid,
+                rsp_qpn = qp_rsp_qpn, rsp_code = qp_rsp_code, msg_accept = x_msg_accept,
                 msg_take_wqe = x_msg_take_wqe, msg_ack = x_msg_ack, msg_nak = x_msg_nak,
                 query_state = qp_query_state, query_sq_post = qp_query_sq_post,
                 query_rq_post = qp_query_rq_post, query_sq_run = qp_query_sq_run,
@@ -67,7 +67,7 @@ macro_rules! wires {
             ]
         }
     };
-    // The top-level logic is between software and some inputs of qp.
+    // Inputs of qp behind the top-level logic, as software drives them.
     (software $then:ident $arguments:tt) => {
         $then! {
             $arguments
@@ -264,42 +264,28 @@ macro_rules! add_outputs {
     };
 }
 
-/// Declares the functions of blocks for their inputs and for their outputs.
+/// Declares functions for the inputs and the outputs of blocks.
 macro_rules! pins_of {
-    ($($part:ident $to:ident $from:ident)+) => {$(
+    ($($part:ident)+) => {$(
         #[inline]
-        pub fn $to(inputs: &Inputs, outputs: &Outputs) -> $part::rtl::Inputs {
-            wires!($part inputs_seen [$part inputs outputs])
-        }
-
-        #[inline]
-        pub fn $from(outputs: &Outputs) -> $part::rtl::Outputs {
-            wires!($part outputs_seen [$part outputs])
+        pub fn $part(
+            inputs: &Inputs,
+            outputs: &Outputs,
+        ) -> ($part::rtl::Inputs, $part::rtl::Outputs) {
+            let to = wires!($part inputs_seen [$part inputs outputs]);
+            (to, wires!($part outputs_seen [$part outputs]))
         }
     )+};
 }
 
-pins_of! {
-    dll to_dll from_dll
-    qp to_qp from_qp
-    thread2 to_thread2 from_thread2
-    recv to_recv from_recv
-}
+pins_of! { dll qp thread2 recv }
 
-/// The inputs of qp with what software drives in the place of what reaches qp.
+/// The pins of qp as software drives and gets them.
 #[inline]
-pub fn to_software(inputs: &Inputs, outputs: &Outputs) -> qp::rtl::Inputs {
-    qp::rtl::Inputs {
-        hw_valid: inputs.qp_hw_valid,
-        hw_qpn: inputs.qp_hw_qpn,
-        hw_kind: inputs.qp_hw_kind,
-        query_qpn: inputs.qp_query_qpn,
-        ..to_qp(inputs, outputs)
-    }
-}
-
-/// The outputs of qp as software gets them.
-#[inline]
-pub fn from_software(outputs: &Outputs) -> qp::rtl::Outputs {
-    qp::rtl::Outputs { hw_ready: outputs.qp_hw_ready, ..from_qp(outputs) }
+pub fn software(inputs: &Inputs, outputs: &Outputs) -> (qp::rtl::Inputs, qp::rtl::Outputs) {
+    let (to, from) = qp(inputs, outputs);
+    let (hw_valid, hw_qpn) = (inputs.qp_hw_valid, inputs.qp_hw_qpn);
+    let (hw_kind, query_qpn) = (inputs.qp_hw_kind, inputs.qp_query_qpn);
+    let to = qp::rtl::Inputs { hw_valid, hw_qpn, hw_kind, query_qpn, ..to };
+    (to, qp::rtl::Outputs { hw_ready: outputs.qp_hw_ready, ..from })
 }
