@@ -94,7 +94,7 @@ cosim_core::coverage! {
         unless |_, parameters| never_copied(true, parameters);
     FREES = "free-buffers": "packets that leave fewer than LOW in the ring: pool_free" [FREE]
         unless |at, parameters| matches!((at, parameters.get(HIGH)), ([1], ..3) | ([2], ..2))
-            .then_some("m = min(HIGH - r, pool_free): the ring lacks at most HIGH buffers");
+            .then_some("the ring lacks at most HIGH buffers");
     SUMS = "credit-room": "refills of at least one buffer: credit_pending with it" [SUM];
 }
 
