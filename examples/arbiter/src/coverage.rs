@@ -54,26 +54,26 @@ impl harness::Coverage<Arbiter> for Coverage {
 
     fn after(&mut self, edge: &Edge<'_, Arbiter>, bins: &mut Bins<'_>) {
         let (before, rules) = (&self.before, edge.rules);
-        let was_reset = std::mem::replace(&mut self.was_reset, rules.has(R1));
+        let was_reset = std::mem::replace(&mut self.was_reset, rules.contains_any(R1));
         let (state, asking) = (locked(before), usize::from(edge.inputs.req_valid.get() != 0));
-        if rules.has(R1) && !was_reset {
-            bins.hit(RESETS.bin([state, usize::from(before.is_valid)]));
+        if rules.contains_any(R1) && !was_reset {
+            bins.record(RESETS.bin([state, usize::from(before.is_valid)]));
         }
-        if rules.has(F2.with(F3).with(F4)) {
+        if rules.contains_any(F2.with(F3).with(F4)) {
             let winner = edge.outputs.req_ready.get().trailing_zeros() as usize;
             let last = (before.first as usize + 3) % 4;
-            bins.hit(GRANTS.bin([last, winner, usize::from(rules.has(C1))]));
+            bins.record(GRANTS.bin([last, winner, usize::from(rules.contains_any(C1))]));
         }
-        if rules.has(F2.with(F4).with(L2).with(L4)) {
+        if rules.contains_any(F2.with(F4).with(L2).with(L4)) {
             let is_at_limit = before.beats + 1 == before.max_beats;
             let beats = if is_at_limit { 2 } else { state };
-            bins.hit(ENDS.bin([usize::from(rules.has(F4.with(L4))), beats]));
+            bins.record(ENDS.bin([usize::from(rules.contains_any(F4.with(L4))), beats]));
         }
-        if rules.has(L1) {
-            bins.hit(PAUSES.bin([asking]));
+        if rules.contains_any(L1) {
+            bins.record(PAUSES.bin([asking]));
         }
-        if rules.has(W1) {
-            bins.hit(STALLS.bin([state, asking]));
+        if rules.contains_any(W1) {
+            bins.record(STALLS.bin([state, asking]));
         }
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     fn assert_hit(max_beats: u64, requesters: &str, expected: &[&str]) {
         let traffic = format!(r#"{{ "noise": "0x0", "req": {requesters} }}"#);
         let traffic = serde_json::from_str(&traffic).unwrap();
-        let parameters = Parameters::of::<Arbiter>(0).with(MAX_BEATS, max_beats);
+        let parameters = Parameters::with_fixes::<Arbiter>(0).with(MAX_BEATS, max_beats);
         let hit = bins_hit::<Arbiter>(traffic, &parameters).unwrap();
         let is_own =
             |bin: &String| !["rules: ", "req: ", "out: "].iter().any(|of| bin.starts_with(of));

@@ -73,7 +73,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
             let ready = chosen.filter(|_| has_room).map_or(0, |n| 1 << n);
             outputs.req_ready = Bits4::new(ready);
             outputs.out_valid = Bits1::from(self.is_valid);
-            self.out.put(outputs);
+            self.out.write_outputs(outputs);
         }
     }
 
@@ -96,12 +96,12 @@ impl harness::Golden<Inputs, Outputs> for Golden {
             (true, true, false, true) => L4,
         };
         // ANCHOR_END: table
-        let (locks, cuts) = (rule.has(F3.with(L3)), rule.has(F4.with(L4)));
-        if rule.has(R1) {
+        let (locks, cuts) = (rule.contains_any(F3.with(L3)), rule.contains_any(F4.with(L4)));
+        if rule.contains_any(R1) {
             *self = Self { max_beats: self.max_beats, ..Self::default() };
-        } else if rule.has(F1.with(L1)) {
+        } else if rule.contains_any(F1.with(L1)) {
             self.is_valid = false;
-        } else if let Some(n) = chosen.filter(|_| !rule.has(W1)) {
+        } else if let Some(n) = chosen.filter(|_| !rule.contains_any(W1)) {
             let contended = C1.only_if(inputs.req_valid.get().count_ones() > 1);
             let won = [N0, N1, N2, N3][n as usize].with(contended).only_if(self.owner.is_none());
             let (last, cut) = ((!locks).into(), cuts.into());

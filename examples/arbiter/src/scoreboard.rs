@@ -48,7 +48,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             let src = Uint::new(u64::from(n));
             self.out.expect(Out { data, src, last: ends.into(), cut: is_cut.into() });
             self.beats = if ends { 0 } else { self.beats + 1 };
-            self.requests.take(n, ends);
+            self.requests.record_item(n, ends);
         }
         Ok(())
     }

@@ -86,7 +86,7 @@ impl Coverage {
                 Some(Kind::Load(..) | Kind::Store(_)) => 2,
                 Some(_) => 3,
             };
-            bins.hit(TRAPS.bin([cause, is_short]));
+            bins.record(TRAPS.bin([cause, is_short]));
             return;
         }
         let Some(instruction) = instruction else { return };
@@ -97,14 +97,14 @@ impl Coverage {
             }
             _ => 0,
         };
-        bins.hit(HAZARDS.bin([op, hazard]));
-        bins.hit(STALLS.bin([op, self.fetch_wait.min(2)]));
-        bins.hit(LENGTHS.bin([op, is_short]));
+        bins.record(HAZARDS.bin([op, hazard]));
+        bins.record(STALLS.bin([op, self.fetch_wait.min(2)]));
+        bins.record(LENGTHS.bin([op, is_short]));
         if let Some(Kind::Branch(_)) = kind {
             let behind = outputs.rvfi_pc_rdata.get() + if is_short == 1 { 2 } else { 4 };
             let not_taken = usize::from(outputs.rvfi_pc_wdata.get() == behind);
             let is_backward = usize::from(instruction.imm < 0);
-            bins.hit(BRANCHES.bin([op - Op::Beq as usize, not_taken, is_backward]));
+            bins.record(BRANCHES.bin([op - Op::Beq as usize, not_taken, is_backward]));
         }
     }
 }

@@ -10,7 +10,7 @@ use cosim_core::channels::{Monitor, Protocol};
 use cosim_core::harness::{self, Parameters, Violation, check_list};
 
 /// Registers are open until the first edge in reset, so the port may be active there.
-const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::of("mem") };
+const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::for_channel("mem") };
 
 cosim_core::check_names! {
     CHECKS;

@@ -173,7 +173,7 @@ fn count_command(edge: &Edge<'_, Qp>, qp: QueuePair, event: Option<usize>, bins:
         met.apply_event(kind as u8);
     }
     if let Some(response) = golden.response {
-        bins.hit(MODIFY.bin([met.state as usize, next, response.answer as usize]));
+        bins.record(MODIFY.bin([met.state as usize, next, response.answer as usize]));
     }
     if met.state == State::Sqd {
         bins.record(DRAINS.bin([next, usize::from(met.notify)]));
@@ -233,7 +233,7 @@ impl harness::Coverage<Qp> for Coverage {
         let was_in_reset = std::mem::replace(&mut self.in_reset, inputs.rst.is_high());
         if self.in_reset {
             if !was_in_reset {
-                bins.hit(RESET.bin([match (self.level, self.answers) {
+                bins.record(RESET.bin([match (self.level, self.answers) {
                     (0, answers) => usize::from(answers),
                     (16, _) => 4,
                     (_, answers) => 2 + usize::from(answers),
@@ -241,7 +241,7 @@ impl harness::Coverage<Qp> for Coverage {
             }
             return;
         }
-        bins.hit(QUERY.bin([outputs.query_state.get() as usize]));
+        bins.record(QUERY.bin([outputs.query_state.get() as usize]));
         if let Some(QueuePair { state, service, .. }) = self.of_packet {
             let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
             bins.record(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
@@ -256,13 +256,13 @@ impl harness::Coverage<Qp> for Coverage {
             count_command(edge, qp, applies.then_some(kind), bins);
         }
         count_qpns(edge, [command.is_some(), applies], bins);
-        if let Some(moves) = one_or_both(edge.rules.has(E1), edge.rules.has(E2)) {
-            bins.hit(QUEUE.bin([self.level, moves]));
+        if let Some(moves) = one_or_both(edge.rules.contains_any(E1), edge.rules.contains_any(E2)) {
+            bins.record(QUEUE.bin([self.level, moves]));
         }
         if self.level == LEVEL.values.len() - 1 {
             let waits = inputs.hw_valid.is_high() && !applies;
             let held = one_or_both(inputs.cmd_valid.is_high(), waits);
-            held.into_iter().chain(applies.then_some(3)).for_each(|at| bins.hit(FULL.bin([at])));
+            held.into_iter().chain(applies.then_some(3)).for_each(|at| bins.record(FULL.bin([at])));
         }
     }
 }

@@ -106,7 +106,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let mut idle = self.noise.idle();
         inputs.rst = Bits1::from(self.pace.reset.asserted());
 
-        let (qpn, next, service, notify) = (idle.take(0), idle.take(1), idle.take(1), idle.take(1));
+        let (qpn, next, service, notify) = (idle.next_bits(0), idle.next_bits(1), idle.next_bits(1), idle.next_bits(1));
         let noise = Command { qpn, next, service, notify };
         let Command { qpn, next, service, notify } = self.command.unwrap_or(noise);
         inputs.cmd_valid = Bits1::from(self.command.is_some());
@@ -115,13 +115,13 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         inputs.cmd_service = Bits3::new(service.get());
         inputs.cmd_notify = Bits1::new(notify.get());
 
-        let noise = Event { qpn: idle.take(0), kind: idle.take(1) };
+        let noise = Event { qpn: idle.next_bits(0), kind: idle.next_bits(1) };
         let Event { qpn, kind } = self.event.unwrap_or(noise);
         inputs.hw_valid = Bits1::from(self.event.is_some());
         inputs.hw_qpn = Bits8::new(qpn.get());
         inputs.hw_kind = Bits2::new(kind.get());
 
-        let noise = Packet { qpn: idle.take(0), consumes_wqe: idle.take(1), error: idle.take(1) };
+        let noise = Packet { qpn: idle.next_bits(0), consumes_wqe: idle.next_bits(1), error: idle.next_bits(1) };
         let Packet { qpn, consumes_wqe, error } = self.packet.unwrap_or(noise);
         inputs.msg_valid = Bits1::from(self.packet.is_some());
         inputs.msg_qpn = Bits8::new(qpn.get());

@@ -282,7 +282,7 @@ impl harness::Coverage<Recv> for Coverage {
         let was_in_reset = std::mem::replace(&mut self.in_reset, inputs.rst.is_high());
         if self.in_reset {
             if !was_in_reset {
-                bins.hit(RESETS.bin([state]));
+                bins.record(RESETS.bin([state]));
             }
             return;
         }

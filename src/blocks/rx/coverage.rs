@@ -165,8 +165,8 @@ impl Coverage {
             bins.record(CREDITS.bin([level(outputs.x_credits_used.get()), credit]));
         }
         let entries = outputs.x_fifo_level.get();
-        if let Some(moves) = one_or_both(rules.has(FI1), rules.has(FI3)) {
-            bins.hit(FIFO.bin([level(entries), moves]));
+        if let Some(moves) = one_or_both(rules.contains_any(FI1), rules.contains_any(FI3)) {
+            bins.record(FIFO.bin([level(entries), moves]));
         }
     }
 
@@ -176,7 +176,7 @@ impl Coverage {
         if rules.contains_any(PK3) {
             let kind = outputs.x_pkt_kind.get() as usize;
             if let Some(taker) = TAKERS.iter().position(|state| *state == outputs.rv_state.get()) {
-                bins.hit(MESSAGES.bin([kind, taker]));
+                bins.record(MESSAGES.bin([kind, taker]));
             }
             let numbers = [
                 corner_class(outputs.x_pkt_id.get(), 0xff),
@@ -211,10 +211,10 @@ impl Coverage {
             }
         }
         let is_taken = outputs.x_hw_ready.is_high();
-        if is_taken && rules.has(EV3.with(EV4).with(EV5)) {
+        if is_taken && rules.contains_any(EV3.with(EV4).with(EV5)) {
             let outside = 2 + outputs.x_hw_kind.get() as usize;
-            let event = [EV3, EV4].iter().position(|rule| rules.has(*rule));
-            bins.hit(EVENTS.bin([event.unwrap_or(outside)]));
+            let event = [EV3, EV4].iter().position(|rule| rules.contains_any(*rule));
+            bins.record(EVENTS.bin([event.unwrap_or(outside)]));
         }
         self.owed[0] = rules.contains_any(EV1) || self.owed[0] && !is_taken;
         self.owed[1] =
@@ -259,7 +259,7 @@ impl harness::Coverage<Rx> for Coverage {
         if inputs.rst.is_high() {
             if !self.in_reset {
                 let is_owed = self.owed.contains(&true);
-                bins.hit(RESETS.bin([if is_owed { 2 } else { usize::from(self.holds) }]));
+                bins.record(RESETS.bin([if is_owed { 2 } else { usize::from(self.holds) }]));
             }
             *self = Self { in_reset: true, ..Self::default() };
             return;

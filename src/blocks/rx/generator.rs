@@ -9,7 +9,7 @@ use super::rtl::Inputs;
 use super::rules::parameters::{of_dll, of_thread2};
 use super::traffic::{Request, Traffic, may_close, of_long_sends};
 use crate::blocks::qp::traffic::{Command, Step};
-use crate::blocks::thread2::stimulus::Packet;
+use crate::blocks::thread2::traffic::Packet;
 use crate::blocks::{dll, qp, thread2};
 use cosim_core::harness::{self, CaseRng, Draw, Parameters, Scenario};
 use cosim_core::value::{Uint, n};

@@ -224,7 +224,7 @@ fn p22_p29_what_is_no_dp_is_not_taken_for_one() {
 
 #[test]
 fn p0_code_7_leads_to_await_cp() {
-    let mut bench = at(&Parameters::of::<Recv>(SPEC), 0);
+    let mut bench = at(&Parameters::with_fixes::<Recv>(SPEC), 0);
     bench.golden.registers.state = State::None;
     bench.run("pkt(4,3) found done | = in(7,16) | = P0 \n - | = in(0,16) | = P1");
 }

@@ -11,7 +11,7 @@ use rand::RngExt;
 /// `count` cycles of random pins.
 pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
     let to_qp = qp::generator::chaos::cycles(count, parameters, rng);
-    let to_thread2 = thread2::chaos::cycles(count, parameters, rng);
+    let to_thread2 = thread2::generator::chaos::cycles(count, parameters, rng);
     let to_recv = recv::generator::chaos::cycles(count, &of_recv(parameters), rng);
     let requests = rng.one_of(&[0.1, 0.5, 0.5, 0.9]);
     // Descriptors name QPs that software uses.

@@ -1,9 +1,9 @@
 //! Scenarios: named weights for the generator. Each inner block has its own weights.
 
-use crate::blocks::dll::scenarios::Weights as Link;
+use crate::blocks::dll::generator::scenarios::Weights as Link;
 use crate::blocks::qp::generator::scenarios::Weights as Software;
 use crate::blocks::recv::generator::scenarios::Weights as Receive;
-use crate::blocks::thread2::scenarios::Weights as Requests;
+use crate::blocks::thread2::generator::scenarios::Weights as Requests;
 use cosim_core::harness::{Percent, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;

@@ -9,7 +9,7 @@ use cosim_core::harness::{Parameter, Parameters, Profile};
 
 /// The parameters of dll, then those of recv, as in section 1 of the specification.
 pub const PARAMETERS: [Parameter; 6] = {
-    let [depth, limit, latency] = dll::parameters::PARAMETERS;
+    let [depth, limit, latency] = dll::rules::parameters::PARAMETERS;
     let [low, high, keep] = recv::rules::parameters::PARAMETERS;
     [depth, limit, latency, low, high, keep]
 };

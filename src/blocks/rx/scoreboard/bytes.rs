@@ -5,7 +5,7 @@ use super::super::traffic::Request;
 use crate::blocks::recv::environment::Sender;
 use crate::blocks::recv::scoreboard::{require, require_same};
 use crate::blocks::recv::traffic::Message;
-use crate::blocks::thread2::layout::opcode::{
+use crate::blocks::thread2::rules::layout::opcode::{
     GEN_CQE, RDMA_WRITE_FIRST, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM, SEND_FIRST,
     SEND_LAST_WITH_IMM, SEND_MIDDLE, SEND_ONLY_WITH_IMM,
 };
