@@ -90,7 +90,7 @@ pub use ring::Ring;
 pub use rng::CaseRng;
 pub use rule_set::RuleSet;
 pub use sampler::{bin_name, bins, unreachable};
-pub use scoreboard::{Counter, Scoreboard, Total, Violation, check_list, in_reset};
+pub use scoreboard::{Counter, Scoreboard, Total, Violation, check_list, in_reset, require};
 pub use side_by_side::{Difference, first_difference, first_difference_from_power_on};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};

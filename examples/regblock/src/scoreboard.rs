@@ -5,7 +5,7 @@ use crate::rtl::{Inputs, Outputs};
 use crate::types::{HwifIn, HwifOut};
 use crate::{AXI, Traffic, in_reset};
 use cosim_core::agents::axi_lite::{AxiLiteMonitor, AxiResponse};
-use cosim_core::harness::{self, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Parameters, Violation, check_list, require};
 use std::collections::VecDeque;
 
 /// An access is not the oldest transfer on the bus.
@@ -31,10 +31,6 @@ pub struct Scoreboard {
     compared: u64,
 }
 
-fn require(holds: bool, check: &str, message: impl FnOnce() -> String) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
-}
-
 /// The bits that the strobes of a write enable.
 fn enabled(strobe: u64) -> u32 {
     (0..4).filter(|byte| strobe >> byte & 1 == 1).map(|byte| 0xff << (8 * byte)).sum()
@@ -44,7 +40,7 @@ impl Scoreboard {
     fn access(&mut self, hardware: &HwifIn, access: Access) -> Result<(), Violation> {
         let queue = if access.write.is_some() { &mut self.writes } else { &mut self.reads };
         let oldest = queue.pop_front();
-        require(oldest == Some(access), ACCESS, || format!("{access:x?}, expected {oldest:x?}"))?;
+        require(oldest == Some(access), ACCESS, format_args!("{access:x?}, expected {oldest:x?}"))?;
         match access.write {
             Some(_) => self.written.push_back(access.is_legal()),
             None => {
@@ -58,9 +54,11 @@ impl Scoreboard {
 
 /// Whether a response is an error as it should be. The documentation does not name the error.
 fn check_response(is_legal: bool, response: AxiResponse) -> Result<(), Violation> {
-    require(is_legal == (response == AxiResponse::Okay), RESPONSE, || {
-        format!("{response} of {} access", if is_legal { "a legal" } else { "an illegal" })
-    })
+    require(
+        is_legal == (response == AxiResponse::Okay),
+        RESPONSE,
+        format_args!("{response} of {} access", if is_legal { "a legal" } else { "an illegal" }),
+    )
 }
 
 impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
@@ -116,9 +114,14 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         let is_right =
             |((actual, expected), open): ((u64, u64), u64)| actual | open == expected | open;
         let all = actual.into_iter().zip(shown(&pins)).zip(shown(&open));
-        require(all.clone().all(is_right), STROBE, || {
-            format!("swmod, swacc, swmod, overflow are {actual:?}, expected {:?}", shown(&pins))
-        })?;
+        require(
+            all.clone().all(is_right),
+            STROBE,
+            format_args!(
+                "swmod, swacc, swmod, overflow are {actual:?}, expected {:?}",
+                shown(&pins)
+            ),
+        )?;
         if let Some(write) = events.write {
             let is_legal = self.written.pop_front();
             let is_legal = is_legal.ok_or_else(|| Violation::new(RESPONSE, "of no access"))?;
@@ -131,9 +134,11 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
                 expected.ok_or_else(|| Violation::new(RESPONSE, "of no access"))?;
             check_response(is_legal, read.response)?;
             let differs = (read.data as u32 ^ value.value) & !value.open;
-            require(!is_legal || differs == 0, READ_DATA, || {
-                format!("{read}, expected {:#x}, open bits {:#x}", value.value, value.open)
-            })?;
+            require(
+                !is_legal || differs == 0,
+                READ_DATA,
+                format_args!("{read}, expected {:#x}, open bits {:#x}", value.value, value.open),
+            )?;
             self.compared += 1;
         }
         self.registers.clock(false, &hardware, access);

@@ -11,10 +11,9 @@ mod device_b;
 use super::rtl::{Bits12, Inputs, Outputs};
 use super::rules::parameters;
 use super::traffic::{LinkEffect, Traffic};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset, require};
 use device_a::DeviceA;
 use device_b::DeviceB;
-use std::fmt::Display;
 
 cosim_core::check_names! {
     CHECKS;
@@ -121,12 +120,6 @@ struct Counts {
     retrains: u64,
     out_of_range: u64,
     stalled: u64,
-}
-
-/// A violation of a check unless `holds`.
-#[inline]
-fn require(holds: bool, check: &str, message: impl Display) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message)) }
 }
 
 /// The TLP number from `low` on that has this sequence number.

@@ -106,7 +106,8 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         let mut idle = self.noise.idle();
         inputs.rst = Bits1::from(self.pace.reset.asserted());
 
-        let (qpn, next, service, notify) = (idle.next_bits(0), idle.next_bits(1), idle.next_bits(1), idle.next_bits(1));
+        let (qpn, next, service, notify) =
+            (idle.next_bits(0), idle.next_bits(1), idle.next_bits(1), idle.next_bits(1));
         let noise = Command { qpn, next, service, notify };
         let Command { qpn, next, service, notify } = self.command.unwrap_or(noise);
         inputs.cmd_valid = Bits1::from(self.command.is_some());
@@ -121,7 +122,11 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         inputs.hw_qpn = Bits8::new(qpn.get());
         inputs.hw_kind = Bits2::new(kind.get());
 
-        let noise = Packet { qpn: idle.next_bits(0), consumes_wqe: idle.next_bits(1), error: idle.next_bits(1) };
+        let noise = Packet {
+            qpn: idle.next_bits(0),
+            consumes_wqe: idle.next_bits(1),
+            error: idle.next_bits(1),
+        };
         let Packet { qpn, consumes_wqe, error } = self.packet.unwrap_or(noise);
         inputs.msg_valid = Bits1::from(self.packet.is_some());
         inputs.msg_qpn = Bits8::new(qpn.get());

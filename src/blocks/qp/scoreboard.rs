@@ -8,9 +8,8 @@
 use super::name_of;
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::traffic::{Step, Traffic};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset, require};
 use std::collections::VecDeque;
-use std::fmt::Display;
 
 cosim_core::check_names! {
     CHECKS;
@@ -192,12 +191,6 @@ impl QpRecord {
         let receives = !matches!(self.state, RESET | INIT | ERR);
         [self.state >= RTS, self.state != RESET, self.state == RTS, receives]
     }
-}
-
-/// A violation of a check unless `holds`.
-#[inline]
-fn require(holds: bool, check: &str, message: impl Display) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message)) }
 }
 
 impl Scoreboard {

@@ -13,7 +13,7 @@ use super::rtl::{Bits1, Inputs, Outputs};
 use super::rules::State;
 use super::rules::parameters::{self, HIGH, KEEP, LOW, is_repaired};
 use super::traffic::{DP, EAGER, RNDV_DATA, Traffic};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset, require};
 use messages::{
     AWAIT_UNEXP_DP, BETWEEN, Cp, DETERMINE_CP_TYPE, MessageState, PROC_UNEXP_DP, RECV_POSTED_DATA,
 };
@@ -109,16 +109,6 @@ pub struct Scoreboard<'a> {
     counts: Counts,
 }
 
-/// Violates a check unless it holds.
-#[inline]
-pub(crate) fn require(
-    holds: bool,
-    check: &str,
-    message: impl FnOnce() -> String,
-) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
-}
-
 /// Violates a check unless what is observed is what is expected.
 #[inline]
 pub(crate) fn require_same<T: PartialEq + Debug>(
@@ -127,7 +117,7 @@ pub(crate) fn require_same<T: PartialEq + Debug>(
     seen: T,
     expected: T,
 ) -> Result<(), Violation> {
-    require(seen == expected, check, || format!("{what}: {seen:?}, expected {expected:?}"))
+    require(seen == expected, check, format_args!("{what}: {seen:?}, expected {expected:?}"))
 }
 
 /// Violates a check unless the payload of each channel is 0 while its valid is 0.
@@ -138,10 +128,12 @@ pub(crate) fn require_idle<const N: usize>(
 ) -> Result<(), Violation> {
     let is_loud = |(_, valid, payload): &(&str, Bits1, u64)| !valid.is_high() & (*payload != 0);
     let is_any_loud = payloads.iter().fold(false, |any, channel| any | is_loud(channel));
-    require(!is_any_loud, check, || {
-        let loud = payloads.iter().filter(|channel| is_loud(channel)).map(|(name, ..)| *name);
-        format!("{} not 0 while valid is 0", loud.collect::<Vec<_>>().join(", "))
-    })
+    if !is_any_loud {
+        return Ok(());
+    }
+    let loud = payloads.iter().filter(|channel| is_loud(channel)).map(|(name, ..)| *name);
+    let loud: Vec<&str> = loud.collect();
+    Err(Violation::new(check, format_args!("{} not 0 while valid is 0", loud.join(", "))))
 }
 
 impl Scoreboard<'_> {
@@ -190,24 +182,27 @@ impl Scoreboard<'_> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
         let kept = self.receiver.kept;
         let all = (ring + free + kept) as i64 + self.in_hand;
-        require(all == self.total as i64, CONSERVED, || {
-            format!(
+        require(
+            all == self.total as i64,
+            CONSERVED,
+            format_args!(
                 "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
                  expected {}",
                 self.in_hand, self.total
-            )
-        })
+            ),
+        )
     }
 
     #[inline]
     fn observe_state(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let state = outputs.state.get();
         let fits = self.message_state.states();
-        require(fits >> state & 1 == 1, STATE, || {
+        if fits >> state & 1 == 0 {
             let named = State::ALL.into_iter().filter(|state| fits >> *state as u8 & 1 == 1);
             let names: Vec<&str> = named.map(State::name).collect();
-            format!("state {state}, expected {}", names.join(" or "))
-        })?;
+            let message = format_args!("state {state}, expected {}", names.join(" or "));
+            return Err(Violation::new(STATE, message));
+        }
         // Once the block has detected the end of a message, it must be between messages.
         if let MessageState::Over(states) = &mut self.message_state
             && BETWEEN >> state & 1 == 1
@@ -257,10 +252,12 @@ impl Scoreboard<'_> {
         let possible = if is_low { places.min(free) } else { 0 };
         let expected = if self.owed + possible > MOST_CREDITS { 0 } else { possible };
         let refills = outputs.alloc_valid.is_high();
-        require(refills == (expected > 0), REFILLED, || {
-            let owed = self.owed;
-            format!("{left} buffers left in the ring, {free} free, credit of {owed}: {refills}")
-        })?;
+        let owed = self.owed;
+        require(
+            refills == (expected > 0),
+            REFILLED,
+            format_args!("{left} buffers left, {free} free, credit of {owed}: {refills}"),
+        )?;
         require_same(AS_MANY, "alloc_count", count, expected)?;
         Ok(count)
     }
@@ -384,11 +381,12 @@ impl Scoreboard<'_> {
         let (valid, ready) = (inputs.pkt_valid.is_high(), outputs.pkt_ready.is_high());
         let can = level > 0 && self.message_state.can_take(kind);
         let taken = valid && ready;
-        let message = |what| format!("{} {what}, {:?}", kind_name(kind), self.message_state);
-        require(!ready || level > 0, TAKEN, || "pkt_ready while the ring is empty".to_owned())?;
-        require(!taken || can, TAKEN, || message("is taken"))?;
+        let state = &self.message_state;
+        require(!ready || level > 0, TAKEN, "pkt_ready while the ring is empty")?;
+        require(!taken || can, TAKEN, format_args!("{} is taken, {state:?}", kind_name(kind)))?;
         let waited = if valid && can && !taken { self.waited + 1 } else { 0 };
-        require(waited <= MOST_WAITED, PROMPT, || message("waits"))?;
+        let is_prompt = waited <= MOST_WAITED;
+        require(is_prompt, PROMPT, format_args!("{} waits, {state:?}", kind_name(kind)))?;
         self.waited = waited;
         Ok(())
     }
@@ -458,9 +456,11 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
         let Self { taken, owed, message_state, .. } = *self;
         let packets = self.packets.unwrap_or(taken);
         let is_over = matches!(message_state, MessageState::Over(_));
-        require(taken == packets && owed == 0 && is_over, COMPLETE, || {
-            format!("{taken} of {packets} packets taken, credit of {owed}, {message_state:?}")
-        })
+        require(
+            taken == packets && owed == 0 && is_over,
+            COMPLETE,
+            format_args!("{taken} of {packets} packets taken, credit of {owed}, {message_state:?}"),
+        )
     }
 
     fn counters() -> Vec<Counter<Self>> {

@@ -114,6 +114,15 @@ pub struct Violation {
     pub message: String,
 }
 
+/// Violates `check` unless it `holds`.
+///
+/// # Errors
+/// The violation.
+#[inline]
+pub fn require(holds: bool, check: &str, message: impl fmt::Display) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(check, message)) }
+}
+
 impl Violation {
     /// A violation of `check`. Its subject is the port or channel of this name, if there is one.
     /// Cold and never inlined, because formatting code would keep the compiler from inlining the
