@@ -28,7 +28,7 @@ impl<'a, const BATCHES: bool> Observed<'a, BATCHES> {
         Self { alone: GoldenDut::new(&REPAIRED), watch, seen: Vec::new() }
     }
 
-    fn look(&mut self) {
+    fn record_progress(&mut self) {
         self.seen.push(self.watch.progress().expect("a model works"));
     }
 
@@ -48,7 +48,7 @@ impl<const BATCHES: bool> Dut<Thread2> for Observed<'_, BATCHES> {
     }
 
     fn settle(&mut self, inputs: &Inputs, outputs: &mut Outputs) -> Result<(), Error> {
-        self.look();
+        self.record_progress();
         self.alone.settle(inputs, outputs)
     }
 
@@ -65,7 +65,7 @@ impl<const BATCHES: bool> Dut<Thread2> for Observed<'_, BATCHES> {
     ) -> BatchEnd<Outputs> {
         for cycle in 0..inputs.len() {
             done.store(cycle, Ordering::Relaxed);
-            self.look();
+            self.record_progress();
         }
         BatchEnd::Equal
     }

@@ -20,7 +20,7 @@ fn rtl_that_needs(right: &str) -> Place {
 
 /// The failure of a run of one profile, and its vector. The vector's replay fails again with this
 /// RTL and matches with the good one.
-fn found(place: &Place, out: &str, more: &str) -> (Value, String) {
+fn find_failure(place: &Place, out: &str, more: &str) -> (Value, String) {
     let run = "run --fixes repaired --cases 20 --quiet --max-failures 1 --rtl rtl";
     place.exits(1, &format!("{run} --out {out} {more}"));
     let vector = place.vector(out);
@@ -34,7 +34,7 @@ fn a_register_that_works_only_when_it_begins_as_ones_or_zeros_is_found() {
     // Zeros are easiest to read, and ones are the default.
     for (right, held) in [("&mode", value!("zeros")), ("~|mode", Value::Null)] {
         let place = rtl_that_needs(right);
-        let (_, vector) = found(&place, "run", "--no-waves");
+        let (_, vector) = find_failure(&place, "run", "--no-waves");
         assert_eq!(place.json(&vector)["stimulus"]["before_reset"], held);
         // The waveform must show the failure, not a matching case.
         let printed = place.prints(1, &["differs:"], &format!("explain --rtl rtl {vector}"));
@@ -49,8 +49,8 @@ fn a_register_that_works_only_when_it_begins_as_ones_or_zeros_is_found() {
 #[test]
 fn a_register_that_fails_at_one_value_of_sixteen_is_found_everywhere() {
     let place = rtl_that_needs("mode != 4'b0101");
-    let (group, vector) = found(&place, "one", "--threads 1");
-    let (_, same) = found(&place, "other", "--threads 3");
+    let (group, vector) = find_failure(&place, "one", "--threads 1");
+    let (_, same) = find_failure(&place, "other", "--threads 3");
     for (one, two) in [(vector.as_str(), same.as_str()), ("one/results.json", "other/results.json")]
     {
         assert_eq!(place.text(one), place.text(two), "{one}");
@@ -85,11 +85,11 @@ fn a_register_that_fails_at_one_value_of_sixteen_is_found_everywhere() {
 #[test]
 fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     let place = rtl_that_needs("(^mode | 1'b1) & $c1(\"VM_TRACE\")");
-    let (group, vector) = found(&place, "run", "");
+    let (group, vector) = find_failure(&place, "run", "");
     let note = group["notes"][0].as_str().expect("a note");
     assert!(note.starts_with("no waves: the RTL behaves differently while it is traced"), "{note}");
     assert!(files(&place.path("run/failures"), "fst").is_empty());
     let traced = "while it is traced: the result is match";
     place.prints(1, &[traced], &format!("replay --rtl rtl {vector} --trace waves.fst"));
-    assert!(!place.has("waves.fst"));
+    assert!(!place.has_file("waves.fst"));
 }

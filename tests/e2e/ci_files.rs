@@ -82,7 +82,7 @@ fn a_failure_says_how_to_see_it_again_and_gitlab_gets_a_code_quality_report() {
     assert!(path.starts_with("rtl/"), "{path}");
     // Replacing a run also removes the report.
     place.exits(0, &format!("{NO_CI} {RUN} --cases 1 --out run --force"));
-    assert!(!place.has("run/gl-code-quality-report.json"));
+    assert!(!place.has_file("run/gl-code-quality-report.json"));
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn uncovered_points_get_vectors_and_proofs() {
     let lie = record.replacen(point, certificate, 1);
     place.write("closed/answers.json", &lie);
     place.fails("E0219", "", &again.replace("again", "four"));
-    assert!(!place.has("four"));
+    assert!(!place.has_file("four"));
     place.write_record("closed/answers.json", &lie);
     let check = "cover close --check closed --time 2m --rtl rtl";
     place.prints(4, &["proofs confirmed, 0 believed, 1 not"], check);

@@ -571,7 +571,7 @@ impl Place {
         set_mode(&self.path(name), mode);
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_file(&self, name: &str) -> bool {
         self.path(name).exists()
     }
 
@@ -737,7 +737,7 @@ impl Place {
         let now = blake3::hash(before.as_bytes()).to_hex();
         self.write(name, &format!("{before}{}{now}\"\n}}\n", &KEY[1..]));
         let results = name.replace("coverage.json", "results.json");
-        if results != name && self.has(&results) {
+        if results != name && self.has_file(&results) {
             let text = self.text(&results);
             let (before, behind) =
                 text.split_once("\n\"coverage\": \"").expect("a checksum of coverage");

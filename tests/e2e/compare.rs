@@ -64,5 +64,5 @@ fn uncommitted_rtl_is_marked() {
     assert_eq!(clean.len(), 40, "{clean}");
     place.write("rtl/QpStateCtrl.sv", &(source + "// more\n"));
     assert_eq!(commit("changed"), format!("{clean}-dirty"));
-    assert!(!place.has("mark"));
+    assert!(!place.has_file("mark"));
 }

@@ -17,7 +17,7 @@ fn hits(profile: &Value) -> Vec<u64> {
 }
 
 /// Whether each bin of the first profile of a run was hit.
-fn hit(place: &Place, run: &str) -> Vec<bool> {
+fn hit_bins(place: &Place, run: &str) -> Vec<bool> {
     let coverage = place.json(&format!("{run}/coverage.json"));
     hits(&coverage["profiles"][0]).iter().map(|hits| *hits > 0).collect()
 }
@@ -112,13 +112,13 @@ fn ranked_cases_have_the_coverage_of_all_and_are_written_as_vectors() {
     let place = Place::new();
     place.exits(0, "run --block qp --until-coverage 99 --seed 3 --out all");
     let ranked = place.json_of(0, "cover rank all");
-    let all = hit(&place, "all");
+    let all = hit_bins(&place, "all");
     let mut together = vec![false; all.len()];
     let mut each = Vec::new();
     for case in ranked.as_array().unwrap() {
         let name = case["case"].as_str().unwrap();
         place.exits(0, &format!("run --seed 3 --case {name} --out alone --force"));
-        let hit = hit(&place, "alone");
+        let hit = hit_bins(&place, "alone");
         let adds = hit.iter().zip(&together).filter(|(hit, known)| **hit && !**known).count();
         assert_eq!(adds, case["adds"], "{case}");
         together.iter_mut().zip(&hit).for_each(|(known, hit)| *known |= hit);
@@ -146,7 +146,7 @@ fn ranked_cases_have_the_coverage_of_all_and_are_written_as_vectors() {
     let other = place.text("all/coverage.json").replace(&build, "0123456789ab");
     place.write_record("other.json", &other);
     place.fails("E0220", "build 0123456789ab", "cover rank --out none other.json");
-    assert!(!place.has("none"));
+    assert!(!place.has_file("none"));
 }
 
 /// Merges files with pyucis and prints all bins and the hit ones. Its own command merges in the
@@ -178,7 +178,8 @@ fn pyucis_reads_and_merges_the_ucis_report() {
     assert_eq!(summary["statistics"]["total_bins"], first["reachable"]);
     assert_eq!(summary["statistics"]["covered_bins"], first["hit"]);
     let unreachable = first["unreachable"].as_object().unwrap();
-    let either = hit(&place, "1").into_iter().zip(hit(&place, "2")).map(|(one, two)| one || two);
+    let either =
+        hit_bins(&place, "1").into_iter().zip(hit_bins(&place, "2")).map(|(one, two)| one || two);
     let is_counted =
         |(bin, hit): &(usize, bool)| *hit && !unreachable.contains_key(&bin.to_string());
     let either = either.enumerate().filter(is_counted).count();

@@ -74,7 +74,7 @@ fn an_include_beside_the_rtl_works_in_copies() {
     let words = format!("--fixes spec --rtl core {}", vector_of("thread2"));
     place.exits(0, &format!("export -o bench {words}"));
     assert_eq!(place.text("bench/rtl/inc/ReqRecvCore_Thread_2.vh"), header);
-    assert!(place.has("bench/rtl/core/ReqRecvCore_Thread_2.v"));
+    assert!(place.has_file("bench/rtl/core/ReqRecvCore_Thread_2.v"));
     assert_contains(&place.text("bench/files.f"), &["+incdir+rtl/core\n"]);
     assert_contains(&icarus(&place.path("bench")), &["PASS  "]);
     place.exits(0, &format!("replay --simulator icarus {words}"));

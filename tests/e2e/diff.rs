@@ -160,7 +160,7 @@ fn a_module_without_a_block_is_compared() {
     assert!((1..=3).contains(&cycles.len()), "{vector}");
     place.exits(0, &format!("{diff} --force --top Adder old.sv same.sv"));
     place.exits(0, &format!("COSIM_CACHE={} cache clear", place.path("cache").display()));
-    assert!(!place.has("cache/tops"));
+    assert!(!place.has_file("cache/tops"));
 }
 
 /// git finds no hook, filter or name that runs something or leads out of the folder.
@@ -179,8 +179,8 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
     assert_eq!(answer(&place)["basis"], "text");
     let record = place.json("out/answers.json");
     assert_eq!(record["old"]["commit"].as_str().unwrap().len(), 40, "{record}");
-    assert!(place.has("out/rtl-old/recv/recv_pkg.sv"));
-    assert!(!place.has("out/rtl-old/recv/link.sv") && !place.has("ran"));
+    assert!(place.has_file("out/rtl-old/recv/recv_pkg.sv"));
+    assert!(!place.has_file("out/rtl-old/recv/link.sv") && !place.has_file("ran"));
     let other = DIFF.replace("--out out", "--out other");
     let rows = [
         ("E0509", "", "HEAD:missing rtl"),
@@ -195,7 +195,7 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
     place.exits(0, &format!("{DIFF} --force HEAD:rtl rtl"));
     place.write("out/thesis.txt", "mine");
     place.fails("E0602", "out", &format!("{DIFF} --force HEAD:rtl rtl"));
-    assert!(place.has("out/rtl-old/recv/recv_pkg.sv"));
+    assert!(place.has_file("out/rtl-old/recv/recv_pkg.sv"));
 }
 
 /// Only a data file differs between the commits, and the working tree has yet another one.

@@ -113,9 +113,15 @@ fn old_names(sources: &[(String, String)]) -> Vec<String> {
         r##"(?s)//[^\n]*|r#".*?"#|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|([A-Za-z_][A-Za-z0-9_]*)"##;
     let tokens = Regex::new(tokens).expect("a pattern");
     let parts = Regex::new("[A-Z]?[a-z]+|[A-Z]+").expect("a pattern");
+    let functions: BTreeMap<_, _> = refused("functions").into_iter().collect();
     let refused: BTreeMap<_, _> = refused("names").into_iter().collect();
+    let function = Regex::new(r"\bfn ([a-z]+)\b").expect("a pattern");
     let mut problems = BTreeSet::new();
     for (file, text) in sources {
+        for found in function.captures_iter(text) {
+            let new = functions.get(&found[1]);
+            problems.extend(new.map(|new| format!("{file}: `{}`: write {new}", &found[0])));
+        }
         for name in tokens.captures_iter(text).filter_map(|token| token.get(1)) {
             for part in parts.find_iter(name.as_str()) {
                 let new = refused.get(&*part.as_str().to_lowercase());
@@ -265,7 +271,7 @@ fn arguments(command: &str) -> Option<Vec<&str>> {
 struct Help(BTreeMap<String, String>);
 
 impl Help {
-    fn of(&mut self, command: &[&str]) -> &str {
+    fn help_of(&mut self, command: &[&str]) -> &str {
         let ask = || text(&run(command.iter().copied().chain(["--help"])));
         self.0.entry(command.join(" ")).or_insert_with(ask)
     }
@@ -278,16 +284,16 @@ impl Help {
             help.contains("<COMMAND>")
                 && help.lines().any(|row| row.starts_with(&format!("  {command} ")))
         };
-        if !listed(self.of(&[]), command) {
+        if !listed(self.help_of(&[]), command) {
             return Some(format!("no command `{command}`"));
         }
         let mut path = vec![*command];
         if let Some(part) = arguments.get(1).filter(is_name)
-            && listed(self.of(&path), part)
+            && listed(self.help_of(&path), part)
         {
             path.push(part);
         }
-        let help = self.of(&path);
+        let help = self.help_of(&path);
         let is_known = |option: &str| {
             let pattern = format!(r"(?m)^ +(-\w, )?{}([ =,\[<]|$)", regex::escape(option));
             Regex::new(&pattern).expect("a pattern").is_match(help)
@@ -365,8 +371,12 @@ fn comments_fit_the_columns_and_identifiers_use_the_words_of_the_field() {
         problems.extend(long_comments(text).iter().map(|what| format!("{name}:{what}")));
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
-    let text = "let workshop_of = ToldAt::new(\"hole\"); // said\nlet asking = r#\"a \"told\"#;";
-    let names = ["`ToldAt`: write `reported`", "`workshop_of`: write `Yosys session`"];
+    let text = "fn of() { let workshop_of = ToldAt::new(\"hole\"); } // said\nr#\"a \"told\"#;";
+    let names = [
+        "`ToldAt`: write `reported`",
+        "`fn of`: write from what, as from_rtl",
+        "`workshop_of`: write `Yosys session`",
+    ];
     let expected = names.map(|problem| format!("a.rs: {problem}"));
     assert_eq!(old_names(&[("a.rs".to_owned(), text.to_owned())]), expected);
 }

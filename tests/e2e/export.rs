@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Whether every vector and every bug is selected.
-fn all() -> bool {
+fn selects_all() -> bool {
     std::env::var_os("COSIM_EXPORT").is_some_and(|value| value == "all")
 }
 
@@ -88,7 +88,7 @@ fn agrees(place: &Place, replay: &Value, out: &str) {
 fn the_corpus_does_the_same_in_each_simulator() {
     let place = Place::new();
     let corpus = |step: usize| {
-        let corpus = blocks().flat_map(vectors_of).step_by(if all() { 1 } else { step });
+        let corpus = blocks().flat_map(vectors_of).step_by(if selects_all() { 1 } else { step });
         corpus.map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
     };
     let four_valued = "replay --simulator icarus --expect-recorded --quiet";
@@ -101,7 +101,7 @@ fn the_corpus_does_the_same_in_each_simulator() {
         let of_block = format!("/vectors/{block}/");
         let is_of_block = |replay: &Value| replay["vector"].as_str().unwrap().contains(&of_block);
         let first = replays.iter().position(is_of_block).expect("a vector of each block");
-        if at == 0 || all() {
+        if at == 0 || selects_all() {
             let printed = verilator(&place.path(&first.to_string()));
             assert!(printed.lines().any(|line| line.starts_with("PASS  ")), "{block}: {printed}");
         }
@@ -122,7 +122,7 @@ fn failures_of_bad_rtl_are_the_same_mismatch_in_icarus() {
     let few = ["bad_rtl/qp/01-reset-keeps-states", "bad_rtl/thread2/43-rq-wrap-one-late"];
     let few = few.map(|bug| format!("bad_rtl/{bug}"));
     let bugs = blocks().flat_map(|block| patches(&format!("bad_rtl/{block}")));
-    let bugs: Vec<String> = bugs.filter(|bug| all() || few.contains(bug)).collect();
+    let bugs: Vec<String> = bugs.filter(|bug| selects_all() || few.contains(bug)).collect();
     let exported = bugs.par_iter().map(|bug| {
         let place = Place::with_patch(bug);
         let vectors = fail(&place, bug.split('/').nth(1).unwrap());
@@ -188,7 +188,7 @@ fn several_vectors_become_a_folder_each() {
     assert!(profiles.len() > 1, "{profiles:?}");
     for profile in &profiles {
         let name = format!("all/a9-timeout-{}", profile["fixes"].as_str().unwrap());
-        assert!(place.has(&format!("{name}/README.md")), "{name}");
+        assert!(place.has_file(&format!("{name}/README.md")), "{name}");
     }
 }
 

@@ -25,7 +25,7 @@ fn a_match_whose_results_cannot_be_written_exits_with_3() {
     assert!(printed.starts_with("NOT WRITTEN  thread2, seed 1:"), "{printed}");
     // Results record the checksum of coverage.json, so they depend on it.
     assert_contains(&printed, &["not written: 1 file", "out/coverage.json"]);
-    assert!(!place.has("out/results.json"));
+    assert!(!place.has_file("out/results.json"));
 }
 
 /// The command that creates a mount namespace: as a user who becomes root in it, or as root. `None`

@@ -85,7 +85,7 @@ fn a_netlist_that_differs_ends_proofs_and_mutation() {
     // The case and cycle of the difference between RTL and netlist.
     let at = regex::Regex::new(r"recv\S*:\s+at\s+cycle\s+[1-9]").unwrap();
     assert!(at.is_match(&printed), "{printed}");
-    assert!(!place.has("mutation/mutate.json"), "nothing is counted");
+    assert!(!place.has_file("mutation/mutate.json"), "nothing is counted");
     place.exits(1, &format!("prove --only 'copy_id is 0' {OPTIONS} proof"));
     let profile = &place.json("proof/answers.json")["profiles"][0];
     assert!(profile["because"].is_string(), "{profile}");

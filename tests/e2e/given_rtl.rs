@@ -236,7 +236,7 @@ fn a_vector_knows_its_rtl() {
         assert_error_at(&output, "E0211", &words);
         assert!(output.stdout.is_empty(), "{}", text(&output));
     }
-    assert!(!place.has("bench") && !place.has("small.json"));
+    assert!(!place.has_file("bench") && !place.has_file("small.json"));
     place.fails("E0101", "", &format!("replay --recorded-rtl --rtl built-in {vector}"));
     let reported = place.json_of(1, &format!("explain --recorded-rtl {vector}"));
     let read = &reported[0]["rtl_files"];

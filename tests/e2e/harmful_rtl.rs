@@ -370,7 +370,7 @@ fn no_worker_outlives_a_run_in_which_every_model_hangs() {
         if signals != [Signal::KILL] {
             assert_code(&output, 130);
             let names = ["run/results.json", "run/results.json.partial"];
-            assert!(names.iter().any(|name| place.has(name)));
+            assert!(names.iter().any(|name| place.has_file(name)));
         }
     }
 }
@@ -395,7 +395,7 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
     let workers = children(run.id());
     assert!(!workers.is_empty());
     send(&run, Signal::INT);
-    wait_until(&mut run, || place.has("run/results.json"));
+    wait_until(&mut run, || place.has_file("run/results.json"));
     assert_eq!(place.results("run")["ended"], "interrupted");
     // It has started to print and is blocked.
     assert_eq!(run.try_wait().unwrap(), None);

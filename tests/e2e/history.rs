@@ -93,7 +93,7 @@ fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
         place.write("h.jsonl", &bad);
         place.fails("E0226", "h.jsonl:2:", &format!("{RUN} --out out --history h.jsonl"));
         assert_eq!(place.text("h.jsonl"), bad, "it is left as it is");
-        assert!(!place.has("out"), "nothing is run");
+        assert!(!place.has_file("out"), "nothing is run");
     }
     // A line that does not fit on the disk leaves no part.
     let blank = "\n".repeat(900);

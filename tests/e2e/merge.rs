@@ -41,7 +41,7 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     let refused = |shards: &str, number: &str, words: &[&str]| {
         let output = place.run(&format!("merge {shards} --out merged"));
         assert_error_at(&output, number, words);
-        assert!(!place.has("merged"), "nothing is left");
+        assert!(!place.has_file("merged"), "nothing is left");
     };
     let all = |number: &str, words: &[&str]| refused(&names, number, words);
     refused("1of3 3of3", "E0222", &["2/3"]);

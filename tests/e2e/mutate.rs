@@ -205,13 +205,13 @@ fn an_interrupted_analysis_resumes_to_the_same_result() {
     wait_until(&mut child, is_at_work);
     assert_contains(&interrupted(child), &["resume"]);
     assert_eq!(place.json("parts/mutate.json.partial")["complete"], false);
-    assert!(!place.has("parts/mutate.json"));
+    assert!(!place.has_file("parts/mutate.json"));
     // The page shows the mutants so far, and the command as it was given.
     let page = place.text("parts/report.html");
     assert_contains(&page, &["The analysis was interrupted", " --no-judge"]);
     place.remove("parts/report.html");
     place.exits(0, "report parts");
-    assert!(place.has("parts/report.html"));
+    assert!(place.has_file("parts/report.html"));
     // A skipped equivalence check was reported at the start and is not repeated.
     for again in ["--no-judge", "--min-score 1", "--stuck-after 1s"] {
         place.exits(2, &format!("resume parts {again}"));
@@ -240,7 +240,7 @@ fn a_killed_analysis_of_several_blocks_resumes_all_of_them() {
     for block in ["qp", "recv"] {
         let result = |out: &str| place.text(&format!("{out}/{block}/mutate.json"));
         assert!(result("whole") == result("killed"), "{block} is another one");
-        assert!(!place.has(&format!("killed/{block}/mutate.json.partial")));
+        assert!(!place.has_file(&format!("killed/{block}/mutate.json.partial")));
     }
 }
 

@@ -152,7 +152,7 @@ fn not_written(new: &Outside) {
     });
     new.write("nothing.json", &vector.to_string());
     new.prints(2, &["wide_block has no golden model yet"], "export nothing.json -o bench");
-    assert!(!new.has("bench"), "nothing is written");
+    assert!(!new.has_file("bench"), "nothing is written");
 }
 
 /// With a golden model, the program compares from the first cycle on, with asynchronous active-low
@@ -185,7 +185,7 @@ fn written(new: &Outside) {
     new.exits(1, &format!("replay --recorded-rtl {vector}"));
     for name in ["waves.vcd", "waves.fst"] {
         new.exits(0, &format!("replay --rtl built-in {vector} --trace {name}"));
-        assert!(new.has(name));
+        assert!(new.has_file(name));
     }
     // Ports of every width and name, an active-low reset, a macro and a custom file ending.
     assert!(new.exported(&format!("--rtl built-in {vector}"), "bench").starts_with("PASS  "));
@@ -417,7 +417,7 @@ fn existing_files_are_not_overwritten() {
     // An empty folder is filled, and is not empty then.
     let reset = "clock CLK, reset RST_N, 1 in reset";
     place.prints(0, &[reset], "new empty --top a a.v --reset RST_N=1");
-    assert!(place.has("empty/src/golden.rs"));
+    assert!(place.has_file("empty/src/golden.rs"));
     for name in ["full", "file", "empty"] {
         place.fails("E0602", name, &format!("new {name} --top a a.v"));
     }

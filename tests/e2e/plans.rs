@@ -19,7 +19,7 @@ fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
         place.write(name, plan);
         let output = place.run(&format!("run --plan {name} --out out"));
         assert_error_at(&output, number, words);
-        assert!(!place.has("out"), "{plan}: something is written");
+        assert!(!place.has_file("out"), "{plan}: something is written");
     };
     for (run, number, words) in [
         ("case = 3", "E0213", &["r.toml:5:1: run[0]", "`case`"][..]),

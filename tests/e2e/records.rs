@@ -76,7 +76,7 @@ fn names_of_files_stay_in_the_run_directory() {
             for reader in &READERS[1..5] {
                 place.fails("E0215", "", reader);
             }
-            assert!(!place.has("out") && !place.has("h.jsonl"), "{field}: {bad}");
+            assert!(!place.has_file("out") && !place.has_file("h.jsonl"), "{field}: {bad}");
         }
     }
     place.write(results, &text);
@@ -90,7 +90,7 @@ fn names_of_files_stay_in_the_run_directory() {
         place.remove(&file);
         place.link(target, &file);
         place.fails("E0201", "", READERS[reader]);
-        assert!(!place.has("out"), "no part of the merge is left");
+        assert!(!place.has_file("out"), "no part of the merge is left");
         place.remove(&file);
         fs::write(place.path(&file), before).unwrap();
     }

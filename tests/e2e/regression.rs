@@ -197,7 +197,7 @@ fn only_a_run_is_replaced_and_only_by_force() {
     }
     place.exits(0, &format!("{SHORT} --out run --force --seed 2"));
     assert_eq!(place.results("run")["run"]["seed"], 2);
-    assert!(!place.has("run/saved"), "nothing of the first run is left");
+    assert!(!place.has_file("run/saved"), "nothing of the first run is left");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_run_without_out_has_a_directory_of_its_own_and_latest_points_to_it() {
     }
     let runs = place.names("runs");
     assert_eq!(runs.len(), 13, "twelve runs and the link: {runs:?}");
-    assert!(runs.iter().all(|run| place.has(&format!("runs/{run}/results.json"))));
+    assert!(runs.iter().all(|run| place.has_file(&format!("runs/{run}/results.json"))));
     // A folder called `latest` is left alone.
     let latest = place.path("runs/latest");
     fs::remove_file(&latest).unwrap();

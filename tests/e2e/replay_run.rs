@@ -70,7 +70,7 @@ fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
         place.link(target, &format!("{name}/{link}"));
         let warning = "warning: `replay --recorded-rtl` will not find the RTL";
         assert_contains(&run(name), &[warning]);
-        assert!(!place.has(&format!("run-{name}/rtl.json")), "{name}");
+        assert!(!place.has_file(&format!("run-{name}/rtl.json")), "{name}");
     }
     // A link inside of the folder, and a link to the folder itself.
     place.write(&format!("whole/{TOP}"), &header);
@@ -84,10 +84,10 @@ fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
 #[test]
 fn a_run_without_its_rtl_or_without_failures_is_refused() {
     let place = failing_run("--no-sources");
-    assert!(!place.has("run/rtl.json"));
+    assert!(!place.has_file("run/rtl.json"));
     place.fails("E0223", "rtl.json", REPRODUCE);
     place.exits(0, "run --cases 1 --scenario smoke --quiet --out green");
-    assert!(!place.has("green/rtl.json"));
+    assert!(!place.has_file("green/rtl.json"));
     place.fails("E0210", "", "replay green --recorded-rtl --expect-recorded");
 }
 
@@ -113,7 +113,7 @@ fn a_hostile_run_directory_stays_in_the_sandbox_and_in_its_folder() {
     place.write("run/rtl.json", &good);
     place.edit_record("run/rtl.json", &name, "\"../x.v\": {");
     place.fails(DAMAGED, "rtl.json", &format!("{REPRODUCE} --rtl-out kept"));
-    assert!(!place.has("kept"));
+    assert!(!place.has_file("kept"));
     place.write("run/rtl.json", &good.replacen(&name, "\"other.v\": {", 1));
     place.fails(DAMAGED, "rtl.json", REPRODUCE);
     place.write("run/rtl.json", &good);

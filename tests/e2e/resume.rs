@@ -105,7 +105,7 @@ fn an_interrupted_run_is_resumed_within_its_limits() {
     let partly = place.json(results);
     assert_eq!((&partly["ended"], &partly["passed"]), (&"interrupted".into(), &false.into()));
     assert_eq!(cases(&partly).len(), partly["totals"]["cases"]);
-    assert!(place.has("out/timing.json"));
+    assert!(place.has_file("out/timing.json"));
     // Edited results are invalid input, and nothing changes.
     let written = place.text(results);
     place.edit(results, "\"seed\":1", "\"seed\":2");
@@ -168,7 +168,7 @@ fn a_run_of_something_else_is_not_resumed() {
     let run = "run --block qp --cases 1 --out out";
     place.fails("E0602", "", run);
     place.exits(0, &format!("{run} --force"));
-    assert!(!place.has(PARTIAL));
+    assert!(!place.has_file(PARTIAL));
 }
 
 /// A journal names a command: its RTL, its history file, its folder.
@@ -183,7 +183,10 @@ fn a_run_of_another_user_is_resumed_only_if_it_is_trusted() {
     let by_another_user = format!("{cache} resume out");
     place.fails("E0224", "--recorded-rtl", &by_another_user);
     place.prints(2, &["history.jsonl"], &by_another_user);
-    assert!(!place.has("history.jsonl") && size("out/run.journal") == before, "nothing was obeyed");
+    assert!(
+        !place.has_file("history.jsonl") && size("out/run.journal") == before,
+        "nothing was obeyed"
+    );
     for line in [&*format!("{by_another_user} --recorded-rtl"), "resume out"] {
         ended(&place, line, Signal::KILL, PARTIAL, size(PARTIAL) + 4000);
     }

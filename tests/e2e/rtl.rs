@@ -24,7 +24,7 @@ fn folders() -> Vec<PathBuf> {
 
 /// The linked models.
 fn designs() -> Vec<Design> {
-    fn of<I, O>(linked: &LinkedRtl<I, O>) -> Vec<Design> {
+    fn designs_of<I, O>(linked: &LinkedRtl<I, O>) -> Vec<Design> {
         let rtl = &linked.rtl;
         let parameter = |(name, value): &(&str, u64)| match rtl.mask_parameter {
             Some(mask) if mask == *name => format!("-G{name}=8'h{value:02x}"),
@@ -45,7 +45,13 @@ fn designs() -> Vec<Design> {
         };
         rtl.embedded.iter().map(design).collect()
     }
-    let designs = [of(&Thread2::RTL), of(&Dll::RTL), of(&Qp::RTL), of(&Recv::RTL), of(&Rx::RTL)];
+    let designs = [
+        designs_of(&Thread2::RTL),
+        designs_of(&Dll::RTL),
+        designs_of(&Qp::RTL),
+        designs_of(&Recv::RTL),
+        designs_of(&Rx::RTL),
+    ];
     assert_eq!(designs.len(), cosim::PROGRAM.blocks.len(), "each block is there");
     designs.concat()
 }

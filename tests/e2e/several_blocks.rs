@@ -89,7 +89,7 @@ fn none_of_several_is_the_default() {
     place.exits(0, "run --case qp/spec/drain/0 --out alone");
     // A case may be of any of several: one block, no folder below.
     place.exits(0, "run --block all --case qp/spec/drain/0 --out out");
-    assert!(place.has("out/results.json"));
+    assert!(place.has_file("out/results.json"));
 }
 
 #[test]

@@ -211,6 +211,6 @@ fn runs_without_a_result(cluster: &Cluster, program: &Path) {
         let output = cluster.submit(program, &options, arguments).output().unwrap();
         assert!(codes.contains(&code(&output)), "{}", text(&output));
         assert_contains(&text(&output), expected);
-        assert!(!cluster.0.has(&format!("{out}/run/results.json")));
+        assert!(!cluster.0.has_file(&format!("{out}/run/results.json")));
     }
 }

@@ -117,9 +117,9 @@ fn completions_and_manual_pages_cover_every_command() {
     fs::create_dir(place.path("man")).unwrap();
     place.exits(0, "man --out man");
     for page in ["cosim", "cosim-run", "cosim-cover-merge", "cosim-doctor"] {
-        assert!(place.has(&format!("man/{page}.1")), "{page}");
+        assert!(place.has_file(&format!("man/{page}.1")), "{page}");
     }
-    assert!(!place.has("man/cosim-worker.1"));
+    assert!(!place.has_file("man/cosim-worker.1"));
     place.fails("E0601", "", "man --out missing");
 }
 
@@ -145,7 +145,7 @@ fn completions_offer_no_name_of_a_file_that_a_shell_would_execute() {
     for command in ["replay", "report", "resume", "run --rtl", "run --plan", "cover report"] {
         for begin in ["$", "b", "c", "d/"] {
             let shown = typed_keys(&place, &format!("cosim {command} {begin}\t"));
-            assert!(!place.has("PWNED"), "{command} {begin}: {shown}");
+            assert!(!place.has_file("PWNED"), "{command} {begin}: {shown}");
         }
     }
     // Other names are still completed: plain ones by the program, the others by Bash.

@@ -104,7 +104,7 @@ impl MemoryCheck {
             let is_known = success && write.unordered >> byte & 1 == 0;
             self.set(address, is_known.then_some(write.data[byte as usize]));
         }
-        self.forget();
+        self.drop_hidden_writes();
     }
 
     /// All incomplete writes of an ID complete.
@@ -146,19 +146,19 @@ impl MemoryCheck {
             });
             if is_known && read.before.bytes[byte] != value {
                 if !visible.any(|(data, has_failed)| data == value || has_failed) {
-                    return Err(self.wrong(&read, byte, data, bytes));
+                    return Err(self.wrong_byte(&read, byte, data, bytes));
                 }
             } else if !is_known && visible.next().is_none() {
                 self.set(address, Some(value));
             }
         }
         self.compared += u64::from(bytes > 0);
-        self.forget();
+        self.drop_hidden_writes();
         Ok(())
     }
 
     #[cold]
-    fn wrong(&self, read: &Read, byte: usize, data: u64, bytes: u32) -> Violation {
+    fn wrong_byte(&self, read: &Read, byte: usize, data: u64, bytes: u32) -> Violation {
         let address = read.address.wrapping_add(byte as u64);
         let (value, expected) = (data >> (8 * byte) & 0xff, read.before.bytes[byte]);
         let [value, expected] = [value, expected.into()].map(|byte| format!("{byte:#04x}"));
@@ -208,7 +208,7 @@ impl MemoryCheck {
     }
 
     /// Forgets complete writes that no read can see.
-    fn forget(&mut self) {
+    fn drop_hidden_writes(&mut self) {
         let needed = self.reads.iter().map(|read| read.first).min().unwrap_or(u64::MAX);
         while self.first < needed && self.writes.front().is_some_and(|write| write.is_done) {
             self.writes.pop_front();

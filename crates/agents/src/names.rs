@@ -8,7 +8,7 @@ use verilated::PinName;
 /// interfaces.
 #[cold]
 #[inline(never)]
-pub(crate) fn broken<T>(
+pub(crate) fn violate_port<T>(
     port: PinName,
     check: &str,
     message: impl fmt::Display,

@@ -80,7 +80,7 @@ where
 }
 
 /// The error of a field of an entry of a list.
-pub(crate) fn wrong(list: &str, index: usize, field: &str, message: &str) -> TrafficError {
+pub(crate) fn field_error(list: &str, index: usize, field: &str, message: &str) -> TrafficError {
     TrafficError { path: format!("{list}[{index}].{field}"), message: message.to_owned() }
 }
 

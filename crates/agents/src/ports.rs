@@ -54,7 +54,7 @@ struct Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    const fn whole(name: &'a str) -> Self {
+    const fn whole_name(name: &'a str) -> Self {
         Self { bytes: name.as_bytes(), begin: 0, end: name.len() }
     }
 
@@ -96,8 +96,8 @@ impl<'a> Name<'a> {
 }
 
 /// The parts of a pattern before and behind the name.
-const fn parts(pattern: &str) -> (Name<'_>, Name<'_>) {
-    let name = Name::whole(pattern);
+const fn split_pattern(pattern: &str) -> (Name<'_>, Name<'_>) {
+    let name = Name::whole_name(pattern);
     let mut star = 0;
     while star < pattern.len() {
         if name.bytes[star] == b'*' {
@@ -110,8 +110,8 @@ const fn parts(pattern: &str) -> (Name<'_>, Name<'_>) {
 
 /// Whether a name is that of a pattern, letter by letter.
 const fn is_it(mut name: Name<'_>, pattern: &str, word: &str) -> bool {
-    let (mut before, mut behind) = parts(pattern);
-    let mut word = Name::whole(word);
+    let (mut before, mut behind) = split_pattern(pattern);
+    let mut word = Name::whole_name(word);
     loop {
         let mut expected = before.next();
         if expected == 0 {
@@ -132,7 +132,7 @@ const fn is_it(mut name: Name<'_>, pattern: &str, word: &str) -> bool {
 
 /// Whether a port is the `word` of the interface with this pattern.
 pub const fn is_port(port: &str, pattern: &str, word: &str) -> bool {
-    let name = Name::whole(port);
+    let name = Name::whole_name(port);
     if is_it(name, pattern, word) {
         return true;
     }
@@ -146,7 +146,7 @@ pub const fn is_port(port: &str, pattern: &str, word: &str) -> bool {
 
 /// The patterns with which a port is this word, the likeliest first.
 pub fn patterns(port: &str, word: &str) -> Vec<String> {
-    let name = Name::whole(port);
+    let name = Name::whole_name(port);
     let bare = [name.without_begin(), name.without_end(), Some(name)];
     let mut all = Vec::new();
     for Name { begin, end, .. } in bare.into_iter().flatten() {
@@ -157,12 +157,12 @@ pub fn patterns(port: &str, word: &str) -> Vec<String> {
             // `m_cyc`, and `mcyc` of a crossbar.
             let role = left.rsplit('_').next().unwrap_or_default();
             let is_role = ["s", "m", "S", "M"].contains(&role) && !right.starts_with('_');
-            if (role.is_empty() || is_role) && is_it(Name::whole(right), "", word) {
+            if (role.is_empty() || is_role) && is_it(Name::whole_name(right), "", word) {
                 all.push(left.to_owned());
             }
             // `addr_a`, and `addra` of a memory with two ports.
             let is_same_name = right.len() == 1 && !left.ends_with('_');
-            if (right.starts_with('_') || is_same_name) && is_it(Name::whole(left), "", word) {
+            if (right.starts_with('_') || is_same_name) && is_it(Name::whole_name(left), "", word) {
                 all.push(format!("*{right}"));
             }
         }
@@ -276,7 +276,7 @@ impl<'a> Finder<'a> {
             return None;
         }
         let mut rule = 0;
-        while !is_it(Name::whole(self.rules[rule].names[0]), "", name) {
+        while !is_it(Name::whole_name(self.rules[rule].names[0]), "", name) {
             rule += 1;
         }
         let (names, mut index) = (self.rules[rule].names, 0);
@@ -394,7 +394,7 @@ pub(crate) use interface_pins;
 
 /// Whether two names are equal, for [`interface_pins!`].
 pub(crate) const fn is_same_name(left: &str, right: &str) -> bool {
-    is_it(Name::whole(left), "", right)
+    is_it(Name::whole_name(left), "", right)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub use agents::{StreamSink, StreamSource};
 pub use monitor::StreamMonitor;
 
 use crate::channel::{Readiness, ReadyWeights, any_id};
-use crate::operations::{check_resets, longest_delay, wrong};
+use crate::operations::{check_resets, field_error, longest_delay};
 use crate::ports::{Optional, Ports, interface_pins};
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
@@ -206,7 +206,7 @@ impl Traffic for StreamTraffic {
             |beat: &Offer<StreamBeat>| !is_all(&beat.item.strb) && beat.item.is_reserved();
         match self.beats.iter().position(is_reserved) {
             None => check_resets("beats", &self.beats),
-            Some(at) => Err(wrong(
+            Some(at) => Err(field_error(
                 "beats",
                 at,
                 "item.strb",

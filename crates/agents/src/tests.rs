@@ -125,7 +125,7 @@ monitors! {
 }
 
 /// The check that fails in the last of some cycles; those before are legal.
-fn broken<M: Pins, S: Pins>(
+fn broken_check<M: Pins, S: Pins>(
     monitor: impl Monitor<M, S>,
     cycles: &str,
     defaults: &str,

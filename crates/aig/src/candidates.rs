@@ -2,7 +2,7 @@
 //!
 //! A design knows which words of a memory it may read: one bit of a register is there for each, or
 //! they are a ring of which it counts the entries. Engines do not find this by themselves. Those
-//! that hold by induction are a part of each question that they help, so that its proof covers
+//! that hold by induction are a part of each query that they help, so that its proof covers
 //! them.
 
 use super::gates::Operands;

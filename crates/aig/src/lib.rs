@@ -231,7 +231,7 @@ impl Aig {
     ///
     /// The proved invariants of the original RTL hold in every reachable cycle. In other cycles the
     /// miter clears the unshared registers and masks the difference, which leaves less to prove.
-    pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> EquivalenceQuery {
+    pub fn query(&self, interface: &Interface<'_>, mutation: u32) -> EquivalenceQuery {
         self.difference(interface, mutation, None, |_| BTreeSet::new(), |_| Counts::ALL)
     }
 
@@ -247,7 +247,7 @@ impl Aig {
         self.difference(interface, mutation, Some(hops), |_| BTreeSet::new(), |_| Counts::ALL)
     }
 
-    /// The question of [`Aig::question`] and [`Aig::nearby`]. `reads` names the read ports that
+    /// The query of [`Aig::query`] and [`Aig::nearby`]. `reads` names the read ports that
     /// return data of each side's own in the reset cycle, for registers that are shared.
     fn difference<'a>(
         &self,
@@ -280,7 +280,7 @@ impl Aig {
     /// values in every cycle, except for known reset values in the cycle after a reset cycle. This
     /// over-approximates the reachable states: a proof holds, a difference shows nothing. The
     /// networks are small, such as a counter and its controls. Proved invariants are not used, as
-    /// arbitrary values would violate them all the time. A second question for the same register
+    /// arbitrary values would violate them all the time. A second query for the same register
     /// keeps those of one bit that it depends on: a counter may stand still at one value.
     pub fn query_single_registers(
         &self,
@@ -424,7 +424,7 @@ impl Aig {
         let given = match reads {
             _ if value == FALSE => TRUE,
             Reads::Anything => TRUE,
-            Reads::Kept => miter.kept(self, interface),
+            Reads::Kept => miter.reads_are_kept(self, interface),
             Reads::Word => {
                 let read = self.only_read(interface, *literal)?;
                 miter.word(self, interface, read)?

@@ -307,7 +307,7 @@ impl Miter {
 
     /// 1 while each unclocked memory read returned the data of the cycle before, whenever its
     /// address is unchanged and nothing was written.
-    pub(super) fn kept(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
+    pub(super) fn reads_are_kept(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
         let [place, when] = interface.read_at;
         let is_memory = |name: &str, prefix: &str, memory: &str| {
             split(name).0.strip_prefix(prefix).is_some_and(|other| other == memory)

@@ -89,7 +89,12 @@ impl Aig {
 
     /// Which values each output may have had in each case, and which it had from the first edge on.
     /// That includes the evaluation after an edge, before the inputs change.
-    pub fn seen(&self, ports: &[Port], size: usize, cases: &[RecordedInputs]) -> Vec<Vec<Seen>> {
+    pub fn seen_values(
+        &self,
+        ports: &[Port],
+        size: usize,
+        cases: &[RecordedInputs],
+    ) -> Vec<Vec<Seen>> {
         let mut all = vec![vec![Seen::default(); self.outputs.len()]; cases.len()];
         for (chunk, of_chunk) in cases.chunks(LANES).zip(all.chunks_mut(LANES)) {
             // For each output, the cases in which it was not 1, not 0, 0 and 1.

@@ -27,13 +27,13 @@ fn network(output: &str) -> Aig {
 
 #[test]
 fn a_mutation_that_reaches_no_output_is_the_same_network() {
-    assert_eq!(network("0").question(&INTERFACE, 1), EquivalenceQuery::Same);
-    assert_eq!(network("12").question(&INTERFACE, 0), EquivalenceQuery::Same);
+    assert_eq!(network("0").query(&INTERFACE, 1), EquivalenceQuery::Same);
+    assert_eq!(network("12").query(&INTERFACE, 0), EquivalenceQuery::Same);
 }
 
 #[test]
-fn a_mutation_that_reaches_an_output_is_a_question() {
-    let EquivalenceQuery::Open { file, inputs, .. } = network("12").question(&INTERFACE, 1) else {
+fn a_mutation_that_reaches_an_output_is_a_query() {
+    let EquivalenceQuery::Open { file, inputs, .. } = network("12").query(&INTERFACE, 1) else {
         panic!("an output differs");
     };
     assert!(file.starts_with(b"aig "));
@@ -47,10 +47,10 @@ fn what_is_proved_of_the_rtl_is_given() {
     let text = "aag 4 3 0 2 1\n2\n4\n6\n8\n4\n8 6 4\ni0 rst\ni1 a\ni2 select\no0 y\no1 never_0\n";
     let aig = Aig::parse(text).unwrap();
     let interface = Interface { never: &["never_"], ..INTERFACE };
-    assert_ne!(aig.question(&interface, 1), EquivalenceQuery::Same, "nothing is proved");
+    assert_ne!(aig.query(&interface, 1), EquivalenceQuery::Same, "nothing is proved");
     let proved = ["never_0".to_owned()];
     let given = Interface { proved: &proved, ..interface };
-    assert_eq!(aig.question(&given, 1), EquivalenceQuery::Same);
+    assert_eq!(aig.query(&given, 1), EquivalenceQuery::Same);
 }
 
 #[test]
@@ -58,10 +58,10 @@ fn what_is_not_written_does_not_matter() {
     let text =
         "aag 4 3 0 2 1\n2\n4\n6\n0\n8\n8 2 6\ni0 a\ni1 rst\ni2 select\no0 enable_m\no1 data_m\n";
     let aig = Aig::parse(text).unwrap();
-    assert_eq!(aig.question(&INTERFACE, 1), EquivalenceQuery::Same);
+    assert_eq!(aig.query(&INTERFACE, 1), EquivalenceQuery::Same);
     let text = text.replace("o1 data_m", "o1 data_n");
     let aig = Aig::parse(&text).unwrap();
-    assert_ne!(aig.question(&INTERFACE, 1), EquivalenceQuery::Same);
+    assert_ne!(aig.query(&INTERFACE, 1), EquivalenceQuery::Same);
 }
 
 /// Whether any inputs make an output of a network without registers 1.

@@ -27,7 +27,7 @@ pub enum UnknownWords<'a> {
     /// words are equal: the answer also says whether the copies can write those differently.
     One,
     /// As [`UnknownWords::One`]; also no register that reset makes known may differ, and no
-    /// candidate may be wrong. The question is small. It fails where a register may hold an unknown
+    /// candidate may be wrong. The query is small. It fails where a register may hold an unknown
     /// word, so that an answer other than no says nothing.
     Alone(&'a [Candidate]),
 }

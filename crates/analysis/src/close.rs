@@ -117,7 +117,7 @@ impl CloseRun<'_> {
         let examined = self.rtl.examined(info)?;
         let [bare, covered] = self.models(profile)?;
         let compiled = self.points(profile, &covered)?;
-        let points = shown(&examined, &compiled);
+        let points = with_shown_names(&examined, &compiled);
         let all = database.reached();
         let code = all.iter().find(|one| one.rtl == examined.identity && one.profile == name);
         let Some(code) = code.filter(|one| one.code.points == points) else {
@@ -194,7 +194,7 @@ impl CloseRun<'_> {
         let examined = self.rtl.examined(self.block.info())?;
         let [bare, covered] = self.models(profile)?;
         let compiled = self.points(profile, &covered)?;
-        let points = shown(&examined, &compiled);
+        let points = with_shown_names(&examined, &compiled);
         let missing = (0..points.len()).filter(|point| proved.contains(&&points[*point]));
         let session = self.session(profile)?;
         let mut job = Job {
@@ -242,7 +242,7 @@ impl CloseRun<'_> {
 }
 
 /// The points with names of files as shown to users.
-fn shown(examined: &Examined, compiled: &[Point]) -> Vec<Point> {
+fn with_shown_names(examined: &Examined, compiled: &[Point]) -> Vec<Point> {
     let mut points = compiled.to_vec();
     Sources::new(&examined.texts, &[points.clone()]).rename(&mut points);
     points
@@ -337,7 +337,7 @@ impl<'a> Job<'a> {
         let decided = closure.and_then(|closure| {
             self.show_step("comparing the netlist with Verilator's model");
             let recorded = observe(self.run.block, self.profile, &self.bare, self.run.worker)?;
-            if let Some(because) = closure.doubt(info, &recorded?) {
+            if let Some(because) = closure.find_doubt(info, &recorded?) {
                 return Err(because.into());
             }
             Ok(self.decide(closure)?)

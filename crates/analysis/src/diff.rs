@@ -145,9 +145,9 @@ impl DiffRun<'_> {
         );
         job.models = <[Built; 2]>::try_from(models?).ok();
         let sides = job.judged(sides?)?;
-        let status = if is_same { job.same(Basis::Text, None)? } else { job.decide(sides)? };
-        let (kind, question) = (QuestionKind::Other(OtherKind::Outputs), "no output differs");
-        let row = AnswerRow::new(kind, question.to_owned(), status);
+        let status = if is_same { job.answer_same(Basis::Text, None)? } else { job.decide(sides)? };
+        let (kind, named_query) = (QuestionKind::Other(OtherKind::Outputs), "no output differs");
+        let row = AnswerRow::new(kind, named_query.to_owned(), status);
         let rows = vec![AnswerRow { by: job.by, seconds: seconds_since(started), ..row }];
         let (steps, cases) = (job.steps, job.cases);
         Ok(ProfileAnswers { steps, cases, rows, ..ProfileAnswers::new(profile) })
@@ -191,7 +191,7 @@ impl Job<'_> {
         for (side, name) in ["old", "new"].into_iter().enumerate() {
             let recorded = observe(self.run.block, self.profile, &models[side], self.run.worker)?;
             let info = self.run.block.info();
-            let doubt = recorded.map_or_else(Some, |cases| found.doubt(info, side, &cases));
+            let doubt = recorded.map_or_else(Some, |cases| found.find_doubt(info, side, &cases));
             if let Some(because) = doubt {
                 return Ok(self.without_proof("netlist", format!("{name} RTL: {because}")));
             }
@@ -202,7 +202,7 @@ impl Job<'_> {
     fn decide(&mut self, sides: Option<Sides>) -> Result<AnswerStatus, Error> {
         let sides = sides.as_ref();
         if sides.is_some_and(Sides::is_same) {
-            return self.same(Basis::Netlist, sides);
+            return self.answer_same(Basis::Netlist, sides);
         }
         // Cases show most differences at once, and a proof would run to its limits first.
         if let Some(found) = self.simulate("first cases", 0..FIRST, sides)? {
@@ -216,7 +216,7 @@ impl Job<'_> {
             if let Step::Proved(proof, by) =
                 self.proof(sides, name, contents, traffic, basis, CORRESPONDENCE)?
             {
-                return Ok(self.shown(proof, by));
+                return Ok(self.answer_proved(proof, by));
             }
         }
         // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
@@ -232,7 +232,7 @@ impl Job<'_> {
         if let Some(sides) = sides {
             let result = self.formal(sides)?;
             match result {
-                Step::Proved(proof, by) => return Ok(self.shown(proof, by)),
+                Step::Proved(proof, by) => return Ok(self.answer_proved(proof, by)),
                 Step::Found(found) => return self.different(found, Some(sides)),
                 Step::Open => {}
             }
@@ -390,8 +390,8 @@ impl Job<'_> {
         for contents in contents {
             let label = labelled("bounded search", *contents, traffic, sides);
             self.show_step(&label);
-            let questions = match sides.questions(*contents, traffic, Aim::Search) {
-                Ok(questions) => questions,
+            let named_queries = match sides.named_queries(*contents, traffic, Aim::Search) {
+                Ok(named_queries) => named_queries,
                 Err(reason) => {
                     self.steps.push(step(&label, reason.because_of_yosys()?));
                     continue;
@@ -402,8 +402,8 @@ impl Job<'_> {
                 (true, Contents::Shared) => DIFFERENCE,
                 (true, Contents::Exact) => DIFFERENCE_WITH_MEMORIES,
             };
-            let [question, ..] = &questions[..] else { continue };
-            match sides.run_attempt(question, attempt)? {
+            let [named_query, ..] = &named_queries[..] else { continue };
+            match sides.run_attempt(named_query, attempt)? {
                 Answer::Reached { trace, by } => {
                     if let Some(found) = self.confirmed(&trace, sides)? {
                         self.steps.push(step(&label, "a difference"));
@@ -615,7 +615,7 @@ impl Job<'_> {
 
     /// Equal texts or netlists, if the first cases do not differ. They may: data files and tools
     /// are no part of the text, and a simulator may read it in another way than Yosys.
-    fn same(&mut self, basis: Basis, sides: Option<&Sides>) -> Result<AnswerStatus, Error> {
+    fn answer_same(&mut self, basis: Basis, sides: Option<&Sides>) -> Result<AnswerStatus, Error> {
         self.is_claimed = true;
         let found = self.simulate("first cases", 0..FIRST, sides)?;
         if let Some(mut found) = found.or_else(|| self.illegal.take()) {
@@ -629,11 +629,11 @@ impl Job<'_> {
             return self.different(found, sides);
         }
         let proof = Proof::new(Traffic::Any, Certificate::Structure);
-        Ok(self.shown(Proof { basis: Some(basis), ..proof }, Decider::structure()))
+        Ok(self.answer_proved(Proof { basis: Some(basis), ..proof }, Decider::structure()))
     }
 
     /// A proof counts only beside cases on both models: it is about netlists.
-    fn shown(&mut self, proof: Proof, by: Decider) -> AnswerStatus {
+    fn answer_proved(&mut self, proof: Proof, by: Decider) -> AnswerStatus {
         if self.cases == 0 {
             let because = "no case ran on both models".to_owned();
             return AnswerStatus::Open { cycles: self.cycles, because };

@@ -4,7 +4,7 @@
 //! - [`close`] closes the coverage of a run by vectors and proofs.
 //! - [`diff`] compares two RTLs.
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
-//! - [`agreement`] compares two models of an RTL; [`subject`] describes what questions are about.
+//! - [`agreement`] compares two models of an RTL; [`subject`] describes what queries are about.
 
 // `println!` panics when the reader of a pipe is gone; `program::print_note` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

@@ -76,7 +76,7 @@ impl ProofRun<'_> {
             let recorded = observe(self.block, profile, &model, self.worker)?;
             let cases = recorded.as_deref().unwrap_or_default();
             let doubt = match &recorded {
-                Ok(cases) => network.doubt(info, cases),
+                Ok(cases) => network.find_doubt(info, cases),
                 Err(because) => Some(because.clone()),
             };
             let size = info.power_up.len();

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use verilated_build::activity::Activity;
 
-/// Applies `ask` to each question on so many threads, and passes each answer to `note`, one at a
+/// Applies `ask` to each query on so many threads, and passes each answer to `note`, one at a
 /// time. The activity counts the answers. An error ends it; answers that came before are noted.
 ///
 /// # Errors
 /// The first one of `ask` or `note`, or there are no threads.
 pub(crate) fn run_queries<Q: Sync, A: Send>(
-    questions: &[Q],
+    named_queries: &[Q],
     threads: usize,
     activity: &Activity,
     ask: impl Fn(&Q) -> Result<A, Error> + Sync,
@@ -20,18 +20,18 @@ pub(crate) fn run_queries<Q: Sync, A: Send>(
 ) -> Result<(), Error> {
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let note = Mutex::new(note);
-    let run_one = |question: &Q| -> Result<(), Error> {
-        let answer = ask(question)?;
+    let run_one = |named_query: &Q| -> Result<(), Error> {
+        let answer = ask(named_query)?;
         activity.advance();
         let mut note = note.lock().map_err(|_| lost())?;
-        (*note)(question, answer)
+        (*note)(named_query, answer)
     };
     let work = || -> Result<(), Error> {
         while !is_over.load(Ordering::Relaxed)
-            && let Some(question) = questions.get(next.fetch_add(1, Ordering::Relaxed))
+            && let Some(named_query) = named_queries.get(next.fetch_add(1, Ordering::Relaxed))
         {
             // An error stops the other threads.
-            run_one(question).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
+            run_one(named_query).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
         }
         Ok(())
     };
@@ -42,7 +42,7 @@ pub(crate) fn run_queries<Q: Sync, A: Send>(
                 Error::Environment(codes::SYSTEM, format!("no threads: {error}"))
             })
         };
-        let hands: Vec<_> = (0..threads.min(questions.len())).map(spawn).collect();
+        let hands: Vec<_> = (0..threads.min(named_queries.len())).map(spawn).collect();
         let joined = |hand: Result<thread::ScopedJoinHandle<'_, _>, Error>| {
             hand?.join().unwrap_or_else(|_| Err(lost()))
         };

@@ -1,4 +1,4 @@
-//! What the commands that ask the provers write about their questions, RTL and tools, and about
+//! What the commands that ask the provers write about their queries, RTL and tools, and about
 //! inputs that they found.
 
 use cosim_base::error::Error;
@@ -15,7 +15,7 @@ use cosim_rtl::yosys;
 use std::time::Instant;
 use verilated::BeforeReset;
 
-/// RTL that questions are about.
+/// RTL that queries are about.
 ///
 /// # Errors
 /// The RTL cannot be read.
@@ -24,7 +24,7 @@ pub fn subject_rtl(block: &BlockHandle, rtl: &Rtl) -> Result<SubjectRtl, Error> 
     Ok(SubjectRtl { identity, given: rtl.clone(), ..SubjectRtl::default() })
 }
 
-/// What the questions of a command are about, with the versions of the tools that answer.
+/// What the queries of a command are about, with the versions of the tools that answer.
 ///
 /// # Errors
 /// There is no Yosys.
@@ -80,7 +80,7 @@ pub fn vector_of(
     })))
 }
 
-/// Seconds since a question was asked, to a hundredth.
+/// Seconds since a query was asked, to a hundredth.
 pub fn seconds_since(start: Instant) -> f64 {
     (start.elapsed().as_secs_f64() * 100.0).round() / 100.0
 }

@@ -225,7 +225,7 @@ impl Checks {
         if env::var_os("CXXFLAGS").is_none() {
             command.env("CXXFLAGS", "-O1");
         }
-        command.output().map_err(|error| at(&self.program, error))
+        command.output().map_err(|error| file_failure(&self.program, error))
     }
 }
 
@@ -238,25 +238,25 @@ fn failed(problem: &str, output: &Output) -> CheckFailures {
 
 /// The files in a folder with this ending, sorted; at least one.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
-    let unreadable = |error| at(folder, error);
+    let unreadable = |error| file_failure(folder, error);
     let entries = folder.read_dir().map_err(unreadable)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = paths.collect::<std::io::Result<Vec<PathBuf>>>().map_err(unreadable)?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == ending));
     paths.sort();
     if paths.is_empty() {
-        return Err(at(folder, format_args!("no .{ending} in it")));
+        return Err(file_failure(folder, format_args!("no .{ending} in it")));
     }
     Ok(paths)
 }
 
 /// A problem of a file or a folder.
-fn at(path: &Path, problem: impl fmt::Display) -> CheckFailures {
+fn file_failure(path: &Path, problem: impl fmt::Display) -> CheckFailures {
     CheckFailures::from_line(format!("{}: {problem}", path.display()))
 }
 
 /// A JSON file.
 fn json(path: &Path) -> Result<Value> {
-    let text = std::fs::read_to_string(path).map_err(|error| at(path, error))?;
-    serde_json::from_str(&text).map_err(|error| at(path, error))
+    let text = std::fs::read_to_string(path).map_err(|error| file_failure(path, error))?;
+    serde_json::from_str(&text).map_err(|error| file_failure(path, error))
 }

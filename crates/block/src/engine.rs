@@ -40,10 +40,10 @@ pub trait RunBlock: Sync {
     /// The block as data.
     fn info(&self) -> &'static BlockInfo;
 
-    /// Answers a question in postcard. Loads no model.
+    /// Answers a query in postcard. Loads no model.
     ///
     /// # Errors
-    /// Errors of the question.
+    /// Errors of the query.
     fn answer(&self, query: &Query) -> Result<Vec<u8>, Error>;
 
     /// The JSON schema of the block's vectors. Blocks of one program share definitions.

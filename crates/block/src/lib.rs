@@ -1,6 +1,6 @@
 //! The program with the blocks.
 //!
-//! A crate of blocks links this library. Its program loads models, runs cases and answers questions
+//! A crate of blocks links this library. Its program loads models, runs cases and answers queries
 //! for the tool `cosim`, which is another program: see [`worker`] for the pipe between them.
 //!
 //! - [`engine`] runs a block without its types.

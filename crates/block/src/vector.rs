@@ -272,7 +272,7 @@ impl<'a> Part<'a> {
         error
     }
 
-    fn wrong(self, message: &str) -> Error {
+    fn part_error(self, message: &str) -> Error {
         Error::File {
             code: codes::BAD_VECTOR,
             path: self.path.to_owned(),
@@ -289,7 +289,7 @@ fn parse_around<'a>(whole: Part<'a>, block: &str) -> Result<ReadVector<'a>, Erro
     let read: VectorOf<&RawValue> = whole.parse()?;
     if read.block != block {
         let message = format!("is `{}`, expected `{block}`", read.block);
-        return Err(Part { place: "block", ..whole }.wrong(&message));
+        return Err(Part { place: "block", ..whole }.part_error(&message));
     }
     let part = whole.inside(read.stimulus, "stimulus");
     let stimulus: StimulusText<'_> = part.parse()?;
@@ -314,7 +314,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
         let part = whole.inside(text, "stimulus.traffic");
         let traffic: B::Traffic = json::from_text(part.part).map_err(|wrong| part.error(&wrong))?;
         traffic.check().map_err(|TrafficError { path, message }| {
-            Part { place: &format!("{}.{path}", part.place), ..part }.wrong(&message)
+            Part { place: &format!("{}.{path}", part.place), ..part }.part_error(&message)
         })?;
         drive = Drive::Traffic(traffic);
     }
@@ -323,7 +323,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
         let cycles: Vec<B::Inputs> =
             raw_pins::from_text(part.part).map_err(|wrong| part.error(&wrong))?;
         if cycles.is_empty() {
-            return Err(part.wrong("empty; expected at least one cycle"));
+            return Err(part.part_error("empty; expected at least one cycle"));
         }
         drive = Drive::Cycles(cycles);
     }

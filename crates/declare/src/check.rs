@@ -1,6 +1,6 @@
 //! Checks of a declaration that need no ports.
 
-use crate::parse::{Block, Declaration, Kind, known};
+use crate::parse::{Block, Declaration, Kind, known_words};
 use std::collections::BTreeSet;
 use syn::{Error, Ident};
 
@@ -31,7 +31,7 @@ fn clocks(declaration: &Declaration, errors: &mut Vec<Error>) {
                 return errors.push(Error::new(name.span(), message));
             }
             Some(clock) if !declaration.clocks.contains(clock) => {
-                let hint = known(&clock.to_string(), known_clocks.iter().map(String::as_str));
+                let hint = known_words(&clock.to_string(), known_clocks.iter().map(String::as_str));
                 let message = format!("`clocks` has no `{clock}`; {hint}");
                 errors.push(Error::new(clock.span(), message));
             }
@@ -41,7 +41,7 @@ fn clocks(declaration: &Declaration, errors: &mut Vec<Error>) {
 }
 
 /// An error for each of some names that stands before it, too.
-fn twice<'a>(all: impl Iterator<Item = &'a Ident>, what: &str, errors: &mut Vec<Error>) {
+fn report_twice<'a>(all: impl Iterator<Item = &'a Ident>, what: &str, errors: &mut Vec<Error>) {
     let mut seen = Vec::new();
     for name in all {
         if seen.contains(&name) {
@@ -52,7 +52,11 @@ fn twice<'a>(all: impl Iterator<Item = &'a Ident>, what: &str, errors: &mut Vec<
 }
 
 fn names(declaration: &Declaration, errors: &mut Vec<Error>) {
-    twice(declaration.members.iter().map(|member| member.name()), "channel or agent", errors);
+    report_twice(
+        declaration.members.iter().map(|member| member.name()),
+        "channel or agent",
+        errors,
+    );
     for name in declaration.members.iter().map(|member| member.name()) {
         if OWN.iter().any(|own| name == own) {
             let message = format!("`{name}` is a name of the generated traffic; choose another");
@@ -65,9 +69,9 @@ fn names(declaration: &Declaration, errors: &mut Vec<Error>) {
             Kind::Agent(_) => None,
         })
     };
-    twice(channels().map(|channel| &channel.item), "channel's item", errors);
+    report_twice(channels().map(|channel| &channel.item), "channel's item", errors);
     for channel in channels() {
-        twice(channel.fields.iter().map(|field| &field.name), "field", errors);
+        report_twice(channel.fields.iter().map(|field| &field.name), "field", errors);
         let weights = declaration.weights.as_ref().map(ToString::to_string).unwrap_or_default();
         if let Some(among) = &channel.among
             && !weights.contains(&format!("{among} :"))
@@ -95,7 +99,11 @@ fn names(declaration: &Declaration, errors: &mut Vec<Error>) {
 }
 
 fn blocks(declaration: &Declaration, errors: &mut Vec<Error>) {
-    twice(declaration.parameters.iter().map(|parameter| &parameter.name), "parameter", errors);
+    report_twice(
+        declaration.parameters.iter().map(|parameter| &parameter.name),
+        "parameter",
+        errors,
+    );
     let parameters: Vec<String> =
         declaration.parameters.iter().map(|parameter| parameter.name.to_string()).collect();
     let mut names = BTreeSet::new();
@@ -106,7 +114,7 @@ fn blocks(declaration: &Declaration, errors: &mut Vec<Error>) {
         }
         for (name, _) in &profile.values {
             if !parameters.iter().any(|parameter| name == parameter) {
-                let hint = known(&name.to_string(), parameters.iter().map(String::as_str));
+                let hint = known_words(&name.to_string(), parameters.iter().map(String::as_str));
                 let message = format!("there is no parameter `{name}`; {hint}");
                 errors.push(Error::new(name.span(), message));
             }

@@ -184,7 +184,7 @@ pub const CLAUSES: &[(&str, &str)] = &[
 ];
 
 /// What is known by words, for messages: the nearest one, or all.
-pub fn known<'a>(word: &str, all: impl Iterator<Item = &'a str> + Clone) -> String {
+pub fn known_words<'a>(word: &str, all: impl Iterator<Item = &'a str> + Clone) -> String {
     let distance = |known: &&str| strsim::damerau_levenshtein(word, known);
     match all.clone().min_by_key(distance) {
         Some(near) if distance(&near) <= 1 + word.len() / 4 => format!("did you mean `{near}`?"),
@@ -253,7 +253,7 @@ impl Declaration {
             return Ok(());
         }
         if !STATEMENTS.iter().any(|(known, _)| *known == text) {
-            let hint = known(&text, words());
+            let hint = known_words(&text, words());
             return Err(Error::new(word.span(), format!("no statement is `{text}`; {hint}")));
         }
         if text != "block"
@@ -262,13 +262,13 @@ impl Declaration {
             let message = "attributes stand before `block`, a weight or a parameter only";
             return Err(Error::new_spanned(first, message));
         }
-        self.known(&word, attributes, input).map_err(|error| match error.to_string() {
+        self.parse_known(&word, attributes, input).map_err(|error| match error.to_string() {
             message if message.starts_with("expected") => expected(&error, &text),
             _ => error,
         })
     }
 
-    fn known(
+    fn parse_known(
         &mut self,
         word: &Ident,
         attributes: Vec<Attribute>,
@@ -364,7 +364,7 @@ impl Declaration {
             let word: Ident = braces.parse()?;
             let text = word.to_string();
             let Some((clause, _)) = CLAUSES.iter().find(|(clause, _)| *clause == text) else {
-                let hint = known(&text, CLAUSES.iter().map(|(word, _)| *word));
+                let hint = known_words(&text, CLAUSES.iter().map(|(word, _)| *word));
                 return Err(Error::new(word.span(), format!("no clause is `{text}`; {hint}")));
             };
             let tokens = clause_of(&text, &braces)?;
@@ -395,7 +395,7 @@ fn end(input: ParseStream<'_>) -> syn::Result<()> {
 }
 
 /// The tokens up to the end of a statement.
-fn rest(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+fn rest_of_statement(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     while !input.peek(Token![;]) {
         if input.is_empty() {
@@ -409,7 +409,7 @@ fn rest(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 
 /// The tokens of a clause of a block. Those that are no Rust have their form.
 fn clause_of(word: &str, input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let tokens = rest(input).map_err(|error| expected(&error, word))?;
+    let tokens = rest_of_statement(input).map_err(|error| expected(&error, word))?;
     let form = match word {
         "transactions" => names.parse2(tokens.clone()).map(drop),
         "states" => states.parse2(tokens.clone()).map(drop),
@@ -636,7 +636,7 @@ fn options(
             }
             text if !own(&word, input)? => {
                 let words = OPTIONS[..5].iter().copied();
-                let message = format!("`{text}` cannot stand here; {}", known(text, words));
+                let message = format!("`{text}` cannot stand here; {}", known_words(text, words));
                 return Err(Error::new(word.span(), message));
             }
             _ => {}

@@ -1,6 +1,6 @@
 //! The ports of the RTL, and how a declaration uses them.
 
-use crate::parse::{Bit, Channel, Declaration, Kind, Pins, Place, known};
+use crate::parse::{Bit, Channel, Declaration, Kind, Pins, Place, known_words};
 use proc_macro2::Span;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -95,7 +95,7 @@ impl Pins {
         let blocks = fs::read_dir(folder).into_iter().flatten().flatten();
         let blocks: Vec<String> =
             blocks.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        let hint = known(&block.value(), blocks.iter().map(String::as_str));
+        let hint = known_words(&block.value(), blocks.iter().map(String::as_str));
         format!("build.rs builds no block `{}`; {hint}", block.value())
     }
 }
@@ -220,7 +220,7 @@ impl Checks<'_> {
                 true => format!("`{name}` is an {opposite}; {what} needs an {side}"),
                 false => {
                     let all = own.iter().map(|port| port.name.as_str());
-                    format!("the RTL has no {side} `{name}`; {}", known(&name, all))
+                    format!("the RTL has no {side} `{name}`; {}", known_words(&name, all))
                 }
             };
             return self.error(bits.port.span(), message);

@@ -1,4 +1,4 @@
-//! Questions about graphs, and answers that count: a second solver confirmed the proof, or a
+//! Queries about graphs, and answers that count: a second solver confirmed the proof, or a
 //! simulation the trace.
 
 use crate::certificate::{Certificate, certify};
@@ -26,7 +26,7 @@ pub enum Traffic {
 
 /// Whether an output of a graph can be 1.
 #[derive(Debug)]
-pub struct Question {
+pub struct NamedQuery {
     /// Names files of the session.
     pub name: String,
     pub query: EquivalenceQuery,
@@ -93,7 +93,7 @@ impl Answer {
     }
 }
 
-impl Question {
+impl NamedQuery {
     /// Runs an engine, and checks its proof.
     ///
     /// # Errors
@@ -137,10 +137,10 @@ pub fn is_late(deadline: Instant) -> bool {
     deadline.saturating_duration_since(Instant::now()) < Duration::from_secs(1)
 }
 
-/// Why a question is open that was not asked any more.
+/// Why a query is open that was not asked any more.
 pub const LATE: &str = "the time limit ended the search";
 
-/// Why nothing can be decided about an RTL, or no question asked.
+/// Why nothing can be decided about an RTL, or no query asked.
 #[derive(Debug)]
 pub enum Undecidable {
     /// The RTL is such that no answer would count, for this reason.

@@ -200,7 +200,7 @@ impl Assertions {
         let Some(name) = name.strip_prefix('\\') else { return Ok(()) };
         if is_output {
             let message = format!("`{name}` is an output; a module of assertions has inputs only");
-            return Err(text.wrong(codes::BAD_ASSERTIONS, text.line_of(name), message));
+            return Err(text.error_at_line(codes::BAD_ASSERTIONS, text.line_of(name), message));
         }
         if !is_input {
             if name.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_') {
@@ -276,7 +276,7 @@ impl<'a> SourceText<'a> {
         Self { file, code: tokens(&file.text).filter(Token::is_code).collect() }
     }
 
-    fn wrong(&self, code: Code, line: usize, message: String) -> Error {
+    fn error_at_line(&self, code: Code, line: usize, message: String) -> Error {
         Error::Input { code, path: self.file.path.clone(), line, column: 1, message }
     }
 
@@ -321,7 +321,7 @@ impl<'a> SourceText<'a> {
         let line = self.line_at(begin);
         let unclear = |line| {
             let message = "expected `bind TOP NAME_sva #(...) INSTANCE (.PORT(SIGNAL), .*);`";
-            self.wrong(codes::BAD_ASSERTIONS, line, message.to_owned())
+            self.error_at_line(codes::BAD_ASSERTIONS, line, message.to_owned())
         };
         let find = |code: &[Token<'_>], text| {
             code.iter().position(|token| token.text == text).ok_or_else(|| unclear(line))
@@ -349,7 +349,7 @@ impl<'a> SourceText<'a> {
                 let message = format!(
                     "port `{port}` is connected to the expression `{path}`; connect a signal of the RTL"
                 );
-                return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
+                return Err(self.error_at_line(codes::BAD_ASSERTIONS, line, message));
             }
             all.push((port.to_owned(), path, line));
         }
@@ -376,7 +376,7 @@ impl<'a> SourceText<'a> {
                 .filter(|place| !self.is_token(place.checked_sub(1), ":"))
                 .map(|place| self.line_at(place));
             let line = bare.find(|line| *line >= first).unwrap_or(first);
-            return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
+            return Err(self.error_at_line(codes::BAD_ASSERTIONS, line, message));
         };
         let word = label.rsplit('.').next().unwrap_or(label);
         let mut labels = self.places(word).filter(|place| self.is_token(Some(place + 1), ":"));

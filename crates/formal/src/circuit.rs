@@ -3,7 +3,7 @@
 use crate::answer::Undecidable;
 use crate::cut::Cut;
 use crate::graph::{Graph, UndefinedBits, memory_bits};
-use crate::judge::doubt;
+use crate::judge::find_doubt;
 use cosim_aig::{Aig, CutMemory};
 use cosim_block::agreement::RecordedInputs;
 use cosim_harness::harness::BlockInfo;
@@ -68,13 +68,13 @@ impl Circuit {
 
     /// Why no answer counts, if Verilator's model did something else in these cases (see
     /// [`doubt`]).
-    pub fn doubt(
+    pub fn find_doubt(
         &self,
         info: &BlockInfo,
         cases: &[RecordedInputs],
         assumed: &str,
     ) -> Option<String> {
-        doubt(&self.aig, &self.memories, info, cases, assumed)
+        find_doubt(&self.aig, &self.memories, info, cases, assumed)
     }
 
     /// As [`Circuit::doubt`], while an input is low that the RTL does not have.
@@ -86,6 +86,6 @@ impl Circuit {
         assumed: &str,
     ) -> Option<String> {
         let unmodified = self.aig.clone().with_low(input);
-        doubt(&unmodified, &self.memories, info, cases, assumed)
+        find_doubt(&unmodified, &self.memories, info, cases, assumed)
     }
 }

@@ -8,7 +8,7 @@
 mod code;
 mod instrument;
 
-use crate::answer::{Answer, Question, Traffic, Undecidable};
+use crate::answer::{Answer, NamedQuery, Traffic, Undecidable};
 use crate::circuit::Circuit;
 use crate::cut::{cut_with_latches, enabled};
 use crate::diff::{Contents, OFFER, TO_NETLIST};
@@ -24,7 +24,9 @@ use cosim_block::points::{Kind, Point};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::Examined;
-use cosim_rtl::rtlil::{Cell, Instance, Line, instances, parts, plain, rest_of_cell};
+use cosim_rtl::rtlil::{
+    Cell, Instance, Line, cells_and_connections, instances, plain, rest_of_cell,
+};
 use cosim_rtl::yosys::{Reader, YosysSession};
 use instrument::{Instrumented, MARK, instrument, point_of};
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,7 +112,7 @@ impl Closure {
         let path = session.path(raw);
         let reader =
             session.read_processes(&values, &format!("write_rtlil \"{}\"", path.display()))?;
-        if let Some(because) = session.doubt()? {
+        if let Some(because) = session.find_doubt()? {
             return Err(because.into());
         }
         let texts: BTreeMap<String, Vec<String>> = examined
@@ -195,8 +197,8 @@ impl Closure {
     }
 
     /// Why no proof counts, if Verilator's model did something else in these cases (see [`doubt`]).
-    pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
-        self.circuit.doubt(info, cases, OFFER)
+    pub fn find_doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
+        self.circuit.find_doubt(info, cases, OFFER)
     }
 
     /// Whether one of the blocks' channels restricts legal traffic.
@@ -219,7 +221,7 @@ impl Closure {
         cases: &[RecordedInputs],
         reached: &[Vec<usize>],
     ) -> Vec<(usize, usize)> {
-        let seen = self.shared.seen(ports, size, cases);
+        let seen = self.shared.seen_values(ports, size, cases);
         let place: BTreeMap<&str, usize> = self.shared.outputs().zip(0..).collect();
         let mut wrong = Vec::new();
         for (case, (seen, reached)) in seen.iter().zip(reached).enumerate() {
@@ -305,26 +307,26 @@ impl Closure {
         purpose: Purpose,
         attempt: Attempt,
     ) -> Result<Answer, Error> {
-        match self.question(points, contents, traffic, purpose) {
-            Ok(question) => question.run_attempt(&self.session, attempt),
+        match self.named_query(points, contents, traffic, purpose) {
+            Ok(named_query) => named_query.run_attempt(&self.session, attempt),
             Err(reason) => Ok(Answer::open(reason.because()?)),
         }
     }
 
-    fn question(
+    fn named_query(
         &self,
         points: &[usize],
         contents: Contents,
         traffic: Traffic,
         purpose: Purpose,
-    ) -> Result<Question, Undecidable> {
+    ) -> Result<NamedQuery, Undecidable> {
         let (aig, goals) = (self.graph(contents, purpose)?, self.goals(points, purpose)?);
         let goals: Vec<&Goal> = goals.iter().collect();
         let illegal = (traffic == Traffic::Legal).then_some(OFFER);
         let query = aig.reaches(&self.interface(purpose), &goals, illegal);
         let first = points.first().copied().unwrap_or_default();
         let name = format!("close-{first}-{}-{contents:?}-{traffic:?}-{purpose:?}", points.len());
-        Ok(Question { name, query })
+        Ok(NamedQuery { name, query })
     }
 
     /// What keeps it open that a point is never reached, as [`open::because`].
@@ -332,8 +334,8 @@ impl Closure {
     /// # Errors
     /// As [`Closure::query_points`].
     pub fn because(&self, point: usize, traffic: Traffic) -> Result<Option<String>, Error> {
-        match self.question(&[point], Contents::Shared, traffic, Purpose::Proof) {
-            Ok(question) => open::because(&self.session, &question, &self.circuit.words),
+        match self.named_query(&[point], Contents::Shared, traffic, Purpose::Proof) {
+            Ok(named_query) => open::because(&self.session, &named_query, &self.circuit.words),
             Err(reason) => reason.because().map(|_| None),
         }
     }
@@ -500,7 +502,7 @@ impl Closure {
 /// The path of the cell of each register in a flat netlist, by the name of its signal.
 fn places_of_registers(netlist: &str) -> BTreeMap<String, String> {
     let mut places = BTreeMap::new();
-    for cell in parts(netlist).0 {
+    for cell in cells_and_connections(netlist).0 {
         // Flattening writes the path before the name of a cell.
         let path = cell.name.replace("$flatten", "").replace('\\', "");
         let signal = cell.port("\\Q").unwrap_or_default();

@@ -5,7 +5,9 @@ mod memories;
 mod paired;
 
 use cosim_aig::{CutMemory, FREE, OF};
-use cosim_rtl::rtlil::{self, Cell, Line, Unknown, Widths, parts, plain, width, widths};
+use cosim_rtl::rtlil::{
+    self, Cell, Line, Unknown, Widths, cells_and_connections, plain, width, widths,
+};
 use memories::CutMemories;
 pub use paired::cut_pair;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +91,7 @@ pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
         begins || ((reads || writes) && port == "CLK") || (reads && !cell.waits() && is_control)
     };
     let mut all = clock_ports(netlist);
-    for cell in &parts(netlist).0 {
+    for cell in &cells_and_connections(netlist).0 {
         let ports = cell.ports().map(|(port, _)| plain(port));
         let ports = ports.filter(|port| is_fixed(cell, port));
         all.extend(ports.map(|port| (cell.module, cell.name, port)));
@@ -102,7 +104,7 @@ pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
 /// changes the edge of a register: no equivalence check decides it, and Yosys cannot write a memory
 /// whose ports have different clocks.
 fn clock_ports(netlist: &str) -> BTreeSet<PortOf<'_>> {
-    let (cells, connections) = parts(netlist);
+    let (cells, connections) = cells_and_connections(netlist);
     // Clock signals by module.
     let mut clocks: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut ports = BTreeSet::new();
@@ -163,7 +165,7 @@ pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
     let clocks = clock_ports(netlist);
     let mut ports: BTreeMap<_, _> =
         clocks.into_iter().map(|port| (port, "its clock is mutated")).collect();
-    for cell in parts(netlist).0 {
+    for cell in cells_and_connections(netlist).0 {
         if DIVIDERS.contains(&cell.kind) && cell.port("\\B").is_some() {
             let because =
                 "it divides, and Yosys and Verilator treat a division by zero differently";
@@ -488,7 +490,7 @@ pub fn followed(netlist: &str) -> BTreeMap<String, usize> {
         .filter(|memory| memory.size.is_power_of_two() && memory.offset == 0)
         .map(|memory| (memory.name.to_owned(), memory.size))
         .collect();
-    let cells = parts(netlist).0;
+    let cells = cells_and_connections(netlist).0;
     sizes.retain(|name, size| {
         let mut writes = 0;
         cells.iter().filter(|cell| cell.memory().as_ref() == Some(name)).all(|cell| {

@@ -3,12 +3,12 @@
 //! Yosys makes an and-inverter graph of each RTL. Both become one graph, so that ABC and the second
 //! solver see one network, and no proof depends on names inside the RTL.
 
-use crate::answer::{Answer, Question, Traffic, Undecidable};
+use crate::answer::{Answer, NamedQuery, Traffic, Undecidable};
 use crate::circuit::LOOP;
 use crate::cut::{Cut, cut_pair, enabled};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{Observer, holds, observer};
-use crate::judge::doubt;
+use crate::judge::find_doubt;
 use crate::ladder::{Aim, Rung, climb};
 use crate::monitor::{AROUND, MONITOR, Monitor};
 use crate::open;
@@ -107,7 +107,7 @@ impl Sides {
         let (old, new) = rayon::join(|| read(examined[0]), || read(examined[1]));
         let sessions = [old?, new?];
         for (side, session) in ["old", "new"].into_iter().zip(&sessions) {
-            if let Some(because) = session.doubt()? {
+            if let Some(because) = session.find_doubt()? {
                 return Err(format!("{side} RTL: {because}").into());
             }
         }
@@ -164,7 +164,7 @@ impl Sides {
         self.has_memories
     }
 
-    /// Whether memories could be paired, so that the question with [`Contents::Shared`] exists.
+    /// Whether memories could be paired, so that the query with [`Contents::Shared`] exists.
     pub fn is_shared(&self) -> bool {
         self.shared.is_ok()
     }
@@ -174,17 +174,17 @@ impl Sides {
         !self.offers.is_empty()
     }
 
-    /// The questions whether the outputs differ, of which one proof suffices; only [`Aim::Alone`]
+    /// The queries whether the outputs differ, of which one proof suffices; only [`Aim::Alone`]
     /// may have none or several.
     ///
     /// # Errors
     /// [`Undecidable`]: they cannot be asked, or Yosys fails.
-    pub fn questions(
+    pub fn named_queries(
         &self,
         contents: Contents,
         traffic: Traffic,
         aim: Aim,
-    ) -> Result<Vec<Question>, Undecidable> {
+    ) -> Result<Vec<NamedQuery>, Undecidable> {
         let (aig, proved) = match (contents, self.strengthened.get()) {
             (Contents::Shared, Some((aig, proved))) => (Ok(aig), &proved[..]),
             (Contents::Shared, None) => (self.shared.as_ref(), &[][..]),
@@ -201,7 +201,7 @@ impl Sides {
             Aim::Word { .. } => Vec::new(),
         };
         let name = |number| format!("diff-{contents:?}-{traffic:?}-{}-{number}", aim.name());
-        let named = |(number, query)| Question { name: name(number), query };
+        let named = |(number, query)| NamedQuery { name: name(number), query };
         Ok(queries.into_iter().enumerate().map(named).collect())
     }
 
@@ -281,44 +281,49 @@ impl Sides {
     /// Tries proofs that the outputs do not differ (see [`climb`]).
     ///
     /// # Errors
-    /// As [`Sides::questions`] and [`Question::run_attempt`].
+    /// As [`Sides::named_queries`] and [`NamedQuery::run_attempt`].
     pub fn prove(
         &self,
         contents: Contents,
         traffic: Traffic,
         rungs: &[Rung],
     ) -> Result<Answer, Undecidable> {
-        climb(&self.sessions[0], rungs, |aim| self.questions(contents, traffic, aim))
+        climb(&self.sessions[0], rungs, |aim| self.named_queries(contents, traffic, aim))
     }
 
     /// What keeps a proof open that the outputs do not differ, as [`open::because`].
     ///
     /// # Errors
-    /// As [`Question::run_attempt`].
+    /// As [`NamedQuery::run_attempt`].
     pub fn because(&self, traffic: Traffic) -> Result<Option<String>, Error> {
-        let questions = self.questions(Contents::Shared, traffic, Aim::Proof);
-        match (questions.as_deref(), &self.graphs) {
-            (Ok([question, ..]), Some([old, _])) => {
-                open::because(&self.sessions[0], question, &old.words)
+        let named_queries = self.named_queries(Contents::Shared, traffic, Aim::Proof);
+        match (named_queries.as_deref(), &self.graphs) {
+            (Ok([named_query, ..]), Some([old, _])) => {
+                open::because(&self.sessions[0], named_query, &old.words)
             }
             _ => Ok(None),
         }
     }
 
-    /// Runs an engine on a question. `Never` says that the outputs do not differ.
+    /// Runs an engine on a query. `Never` says that the outputs do not differ.
     ///
     /// # Errors
-    /// As [`Question::run_attempt`].
-    pub fn run_attempt(&self, question: &Question, attempt: Attempt) -> Result<Answer, Error> {
-        question.run_attempt(&self.sessions[0], attempt)
+    /// As [`NamedQuery::run_attempt`].
+    pub fn run_attempt(&self, named_query: &NamedQuery, attempt: Attempt) -> Result<Answer, Error> {
+        named_query.run_attempt(&self.sessions[0], attempt)
     }
 
     /// Why no proof counts, if Verilator's model of one side did something else in these cases (see
     /// [`doubt`]).
-    pub fn doubt(&self, info: &BlockInfo, side: usize, cases: &[RecordedInputs]) -> Option<String> {
+    pub fn find_doubt(
+        &self,
+        info: &BlockInfo,
+        side: usize,
+        cases: &[RecordedInputs],
+    ) -> Option<String> {
         // Without graphs there are no proofs.
         let graph = Aig::parse(&self.graphs.as_ref()?[side].text)?;
-        doubt(&graph, &self.memories[side], info, cases, OFFER)
+        find_doubt(&graph, &self.memories[side], info, cases, OFFER)
     }
 
     /// The offers that recorded cases withdraw, as seen by the old RTL: what, and where first.

@@ -1,6 +1,6 @@
 //! Properties of an RTL that strengthen proofs about it.
 
-use crate::answer::Question;
+use crate::answer::NamedQuery;
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::monitor::Monitor;
 use crate::portfolio::{INDUCTION, SHORT_PROOF};
@@ -25,9 +25,9 @@ pub fn holds(
 ) -> Result<bool, Error> {
     for reads in [Reads::Anything, Reads::Word] {
         let Some(query) = aig.property(interface, output, reads) else { continue };
-        let question = Question { name: output.to_owned(), query };
+        let named_query = NamedQuery { name: output.to_owned(), query };
         for attempt in [INDUCTION, SHORT_PROOF] {
-            let certificate = question.run_attempt(session, attempt)?.certificate();
+            let certificate = named_query.run_attempt(session, attempt)?.certificate();
             if certificate.is_some_and(|certificate| certificate.is_there()) {
                 return Ok(true);
             }

@@ -10,7 +10,7 @@ const ASSUMED: usize = 30;
 
 /// Why no answer about a graph counts, if it does not do what Verilator's model did in these cases.
 /// Outputs whose names begin with `assumed` are 1 where an assumption is violated.
-pub fn doubt(
+pub fn find_doubt(
     aig: &Aig,
     memories: &[CutMemory],
     info: &BlockInfo,

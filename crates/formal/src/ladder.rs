@@ -1,7 +1,7 @@
 //! The order of proofs that two graphs do not differ, cheap ones first: of two RTLs, and of a
 //! mutant and its RTL.
 
-use crate::answer::{Answer, LATE, Question};
+use crate::answer::{Answer, LATE, NamedQuery};
 use crate::portfolio::{
     Attempt, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE, LONG_PROOF, MANY_EQUAL_SIGNALS,
     MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES,
@@ -10,7 +10,7 @@ use cosim_base::error::Error;
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeSet;
 
-/// What a question about two graphs is for.
+/// What a query about two graphs is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aim {
     /// A proof, or a trace that may need any values in registers at first.
@@ -89,16 +89,16 @@ pub const LATER: &[Rung] = &[
     near(2, NEARBY_LONG),
 ];
 
-/// Tries proofs until one shows that nothing differs. `questions` are those of an aim, of which one
-/// proof suffices. Without a proof, the answer is open or disputed: a trace of these questions
+/// Tries proofs until one shows that nothing differs. `named_queries` are those of an aim, of which one
+/// proof suffices. Without a proof, the answer is open or disputed: a trace of these queries
 /// shows nothing.
 ///
 /// # Errors
-/// As [`Question::run_attempt`], or of `questions`.
+/// As [`NamedQuery::run_attempt`], or of `named_queries`.
 pub fn climb<E: From<Error>>(
     session: &YosysSession,
     rungs: &[Rung],
-    questions: impl Fn(Aim) -> Result<Vec<Question>, E>,
+    named_queries: impl Fn(Aim) -> Result<Vec<NamedQuery>, E>,
 ) -> Result<Answer, E> {
     let mut last = Answer::open(LATE);
     let mut refuted = BTreeSet::new();
@@ -110,18 +110,18 @@ pub fn climb<E: From<Error>>(
             continue;
         }
         is_hard = false;
-        for question in questions(*aim)? {
-            if refuted.contains(&question.name) {
+        for named_query in named_queries(*aim)? {
+            if refuted.contains(&named_query.name) {
                 continue;
             }
-            match question.run_attempt(session, *attempt)? {
+            match named_query.run_attempt(session, *attempt)? {
                 never @ Answer::Never { .. } => return Ok(never),
                 // Differences may still stop at a larger distance, or in another register.
                 Answer::Reached { .. } => {
                     last = Answer::open("not proved");
-                    refuted.insert(question.name);
+                    refuted.insert(named_query.name);
                 }
-                // An engine that is wrong about one question may be wrong about the others.
+                // An engine that is wrong about one query may be wrong about the others.
                 disputed @ Answer::Disputed { .. } => return Ok(disputed),
                 open @ Answer::Open { .. } => {
                     is_hard = is_near;

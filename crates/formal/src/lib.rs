@@ -7,7 +7,7 @@
 //!   RTL; [`invariants`] strengthens proofs by them; [`cut`] cuts memories out of a netlist.
 //! - [`graph`] converts a netlist to an and-inverter graph of `cosim_aig`; a [`circuit`] is such a
 //!   graph without memories and with them.
-//! - [`answer`] has questions and their answers, which all of them share; [`open`] says what keeps
+//! - [`answer`] has queries and their answers, which all of them share; [`open`] says what keeps
 //!   one open. [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts, and
 //!   [`ladder`] their order for two graphs; [`certificate`] checks their proofs, and [`judge`]
 //!   compares graphs with Verilator's model.

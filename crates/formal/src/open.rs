@@ -1,7 +1,7 @@
-//! What keeps a question open: the registers of a state in which an induction begins and fails. No
+//! What keeps a query open: the registers of a state in which an induction begins and fails. No
 //! cycle may ever reach the state, but nothing that is known says so.
 
-use crate::answer::Question;
+use crate::answer::NamedQuery;
 use crate::certificate::cnf::Cnf;
 use crate::certificate::network::Network;
 use crate::certificate::solver::{Solved, Solver};
@@ -23,24 +23,24 @@ struct Course<'a> {
     inputs: Vec<Vec<Bit>>,
 }
 
-/// What keeps a question open, and what to try, if that is known. `words` is the `-vmap` file of
+/// What keeps a query open, and what to try, if that is known. `words` is the `-vmap` file of
 /// the graph.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or a file cannot be written.
 pub fn because(
     session: &YosysSession,
-    question: &Question,
+    named_query: &NamedQuery,
     words: &str,
 ) -> Result<Option<String>, Error> {
-    let EquivalenceQuery::Open { file, latches, .. } = &question.query else {
+    let EquivalenceQuery::Open { file, latches, .. } = &named_query.query else {
         return Ok(None);
     };
     let names = names(words);
     let (Some(solver), Some(network)) = (Solver::find(), Network::parse(file)) else {
         return Ok(None);
     };
-    let path = session.path(&format!("{}-open.cnf", question.name));
+    let path = session.path(&format!("{}-open.cnf", named_query.name));
     let Some(mut course) = Course::find(&network, |cnf| solver.solve(&path, cnf))? else {
         return Ok(None);
     };
@@ -53,7 +53,7 @@ pub fn because(
     }
     let left: BTreeSet<&str> = registers
         .into_iter()
-        .filter(|(_, bits)| !course.forget(bits))
+        .filter(|(_, bits)| !course.free_latches(bits))
         .map(|(name, _)| name)
         .collect();
     if left.is_empty() {
@@ -106,7 +106,7 @@ impl<'a> Course<'a> {
     }
 
     /// Makes latches unknown at the beginning, if the course stays one. Returns whether it does.
-    fn forget(&mut self, latches: &[usize]) -> bool {
+    fn free_latches(&mut self, latches: &[usize]) -> bool {
         let known: Vec<Bit> = latches.iter().map(|latch| self.state[*latch].take()).collect();
         let stays = self.is_one();
         if !stays {
@@ -161,11 +161,11 @@ mod tests {
         session.script(script).unwrap();
         let aig = Aig::parse(&session.text("top.aag").unwrap()).unwrap();
         let query = aig.property(&Interface::OURS, "bad", Reads::Anything).unwrap();
-        let question = Question { name: "question".to_owned(), query };
-        let because = because(&session, &question, &session.text("top.map").unwrap());
+        let named_query = NamedQuery { name: "question".to_owned(), query };
+        let because = because(&session, &named_query, &session.text("top.map").unwrap());
         let because = because.unwrap().unwrap();
         assert!(because.contains("values of a, b that"), "{because}");
-        let nothing = Question { query: EquivalenceQuery::Same, ..question };
+        let nothing = NamedQuery { query: EquivalenceQuery::Same, ..named_query };
         assert_eq!(super::because(&session, &nothing, "").unwrap(), None);
     }
 }

@@ -7,7 +7,7 @@
 
 mod query;
 
-use crate::answer::{Answer, Question, Traffic, Undecidable};
+use crate::answer::{Answer, NamedQuery, Traffic, Undecidable};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::circuit::Circuit;
 use crate::cut::{cut, enabled, with_words_alone};
@@ -224,7 +224,7 @@ impl Prover {
         let session = Self::session_of(info, rtl, parameters, answers)?;
         let assertions = Assertions::read(&session, info, parameters)?;
         // Warnings of the assertions count, too.
-        if let Some(because) = session.doubt()? {
+        if let Some(because) = session.find_doubt()? {
             return Err(because.into());
         }
         let monitor = Monitor::new(info, parameters, assertions.as_ref(), only, OFFER)?;
@@ -256,7 +256,7 @@ impl Prover {
         answers: &Answers,
     ) -> Result<Self, Undecidable> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
-        if let Some(because) = session.doubt()? {
+        if let Some(because) = session.find_doubt()? {
             return Err(because.into());
         }
         let reset = info.reset.map(|pin| pin.name_and_level());
@@ -375,7 +375,7 @@ impl Prover {
     }
 
     /// The network with memories as registers; `None` if they are too large.
-    fn whole(&self) -> Result<Option<&Aig>, Error> {
+    fn whole_network(&self) -> Result<Option<&Aig>, Error> {
         let [_, both] = FILES;
         if !self.has_exact {
             return Ok(None);
@@ -425,8 +425,8 @@ impl Prover {
         loop {
             let holds = |(place, one): (usize, &Candidate)| -> Result<bool, Error> {
                 let query = aig.contradicts(&interface, &left, one);
-                let question = Question { name: format!("candidate-{place}"), query };
-                Ok(question.run_attempt(&self.session, INDUCTION)?.is_never())
+                let named_query = NamedQuery { name: format!("candidate-{place}"), query };
+                Ok(named_query.run_attempt(&self.session, INDUCTION)?.is_never())
             };
             let hold: Vec<bool> =
                 left.par_iter().enumerate().map(holds).collect::<Result<_, Error>>()?;
@@ -440,8 +440,8 @@ impl Prover {
 
     /// Why no result counts, if Verilator's model did something else in these cases (see
     /// [`doubt`]).
-    pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
-        self.circuit.doubt(info, cases, OFFER)
+    pub fn find_doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
+        self.circuit.find_doubt(info, cases, OFFER)
     }
 
     /// The RTL with its monitor, for [`PropertyAnswer::against`].
@@ -564,8 +564,8 @@ impl Prover {
             let group = &[];
             let builder =
                 QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
-            let question = builder.question_under(found.traffic)?;
-            let known = question
+            let named_query = builder.query_under(found.traffic)?;
+            let known = named_query
                 .map_or(Ok(None), |it| open::because(&self.session, &it, &self.circuit.words));
             *because = known?.unwrap_or_default();
         }
@@ -611,7 +611,7 @@ impl Prover {
             && let found = query.quick_search()?
             && found.is_broken()
         {
-            let found = match (query.memories(), self.whole()?) {
+            let found = match (query.memories(), self.whole_network()?) {
                 (Memories::None, _) => found,
                 (_, None) => not_checked(),
                 (_, Some(aig)) => query.quick_search_in(Memories::Whole, aig)?,
@@ -627,7 +627,7 @@ impl Prover {
                 return Ok(found);
             }
         }
-        match self.whole()? {
+        match self.whole_network()? {
             Some(aig) => by_engines(self.by_induction(property, Memories::Whole, aig, all)?),
             None => Ok(found),
         }
@@ -642,7 +642,7 @@ impl Prover {
         let mut found = not_checked();
         for memories in models.iter().copied() {
             let aig = match memories {
-                Memories::Whole => self.whole()?,
+                Memories::Whole => self.whole_network()?,
                 _ => Some(cut),
             };
             let Some(aig) = aig else { break };

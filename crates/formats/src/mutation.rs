@@ -80,7 +80,7 @@ pub struct RunCommand {
 
 impl RunCommand {
     /// The command of this process, which begins an analysis of this RTL. Leaves a record of it.
-    pub fn now(given: &Rtl) -> Self {
+    pub fn of_process(given: &Rtl) -> Self {
         let command = program::command();
         let folder = env::current_dir().unwrap_or_default();
         let mark = StartedCommand { words: &command, folder: &folder, rtl: Some(given) }.record();
@@ -130,7 +130,7 @@ pub struct Header {
     /// Scenarios, as given; empty: all built-in ones.
     pub scenarios: Vec<String>,
     /// The shard of mutations that is analysed, I/N of their numbers.
-    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    #[serde(default = "whole_shard", skip_serializing_if = "is_whole")]
     pub shard: Shard,
     /// The changed lines to which mutations are restricted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +169,7 @@ impl ChangedLines {
     }
 }
 
-fn whole() -> Shard {
+fn whole_shard() -> Shard {
     Shard::WHOLE
 }
 
@@ -625,7 +625,12 @@ impl Report {
                     }
                     MutantStatus::Undecided { because } => format!("; undecided: {because}"),
                 };
-                let _ = writeln!(text, "  {:>5} {:32} {does}{more}", mutation.id, mutation.at());
+                let _ = writeln!(
+                    text,
+                    "  {:>5} {:32} {does}{more}",
+                    mutation.id,
+                    mutation.first_place()
+                );
             }
         }
         text

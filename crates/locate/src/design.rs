@@ -228,7 +228,7 @@ impl Statement {
     }
 
     /// The whole variable that a statement assigns, its value, and whether it is late.
-    fn whole(&self) -> Option<(VariableId, NodeId, bool)> {
+    fn whole_variable(&self) -> Option<(VariableId, NodeId, bool)> {
         let Self::Assign { targets, value, is_late } = self else { return None };
         let [Target { variable, index: None, lows, .. }] = &**targets else { return None };
         lows.is_empty().then_some((*variable, *value, *is_late))

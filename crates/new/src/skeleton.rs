@@ -90,8 +90,8 @@ impl Skeleton {
         };
         check_free(&folder)?;
         self.check_combinations()?;
-        let question = self.question()?;
-        let examined = &question.examined;
+        let examined_module = self.examined_module()?;
+        let examined = &examined_module.examined;
         let mut copies = Copies::new(examined)?;
         let temporary =
             Builder::new().prefix(".cosim-").tempdir_in(place).map_err(Error::write(place))?;
@@ -103,12 +103,12 @@ impl Skeleton {
         let all = files.chain(data.iter().map(|(name, text)| (name.as_path(), *text)));
         fs::create_dir(&made).map_err(Error::write(&made))?;
         lay_out(&made.join("rtl"), all)?;
-        let description = self.description(&made, &copies, &question)?;
+        let description = self.description(&made, &copies, &examined_module)?;
         let mut warnings = Vec::from_iter(placeholders::check_ranges(&self.top, &description)?);
         let wishes = Wishes {
             clocks: self.clocks.clone(),
             parameters: self.first_values(),
-            is_needed: question.lacks_parameters || self.passes_other_values(&description),
+            is_needed: examined_module.lacks_parameters || self.passes_other_values(&description),
         };
         let wrapping = Wrapping::new(&self.top, &description, &wishes)?;
         let mut top = self.top.clone();

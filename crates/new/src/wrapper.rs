@@ -225,7 +225,7 @@ impl Builder<'_> {
                 text.push_str(&self.elements(port, port, &net, is_input, kind)?);
                 Ok(Connection { text, expression: net })
             }
-            Type::Other(what) => Err(self.refuse(port, &other(what))),
+            Type::Other(what) => Err(self.refuse(port, &reason_not_bits(what))),
         }
     }
 
@@ -290,7 +290,7 @@ impl Builder<'_> {
                     let ranges = if ranges.is_empty() { ranges } else { format!(" {ranges}") };
                     return Ok(format!("{} {net}{ranges}", verilog::type_text(text)));
                 }
-                Type::Other(what) => return Err(self.refuse(port, &other(what))),
+                Type::Other(what) => return Err(self.refuse(port, &reason_not_bits(what))),
             }
         }
     }
@@ -335,7 +335,9 @@ impl Builder<'_> {
         }
         let mut all = Vec::new();
         let bits = indices(kind, String::new(), String::new(), &mut all);
-        let Some(bits) = bits else { return Err(self.refuse(leaf, &other("an array of those"))) };
+        let Some(bits) = bits else {
+            return Err(self.refuse(leaf, &reason_not_bits("an array of those")));
+        };
         let mut text = String::new();
         if all.len() as i64 <= MOST_ELEMENTS {
             for (select, suffix) in all {
@@ -460,7 +462,7 @@ impl Builder<'_> {
                             kind,
                         )?);
                     }
-                    Type::Other(what) => return Err(self.refuse(&leaf, &other(what))),
+                    Type::Other(what) => return Err(self.refuse(&leaf, &reason_not_bits(what))),
                 }
             }
         }
@@ -752,7 +754,7 @@ pub fn is_clock_name(name: &str) -> bool {
 }
 
 /// Why something that is no bits cannot be driven.
-fn other(what: &str) -> String {
+fn reason_not_bits(what: &str) -> String {
     if what.is_empty() {
         return "cosim does not understand its type; if the type depends on parameters, give them \
                 values with --parameter, else wrap the module in one with bit vectors"

@@ -1,6 +1,6 @@
 //! The program with the blocks, and its blocks.
 
-use crate::worker::questions::Questions;
+use crate::worker::block_queries::BlockQueries;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::engine::Query;
@@ -25,7 +25,7 @@ const DESCRIBED_WITHIN: u64 = 60;
 #[derive(Debug)]
 pub struct BlockHandle {
     info: &'static BlockInfo,
-    questions: &'static Questions,
+    queries: &'static BlockQueries,
 }
 
 #[derive(Debug)]
@@ -152,12 +152,12 @@ impl BlockProgram {
         let Description { identity, blocks, .. } = described.description()?;
         let Described { path, file, start, .. } = described;
         program::identify(identity, tool);
-        let questions: &'static Questions = Box::leak(Box::new(Questions::new(start)));
+        let queries: &'static BlockQueries = Box::leak(Box::new(BlockQueries::new(start)));
         let handle = |info: BlockInfo| -> &'static BlockHandle {
             let name = info.name;
-            let answers = Box::leak(Box::new(Remote { name, questions }));
+            let answers = Box::leak(Box::new(Remote { name, queries }));
             let info = Box::leak(Box::new(BlockInfo { answers, ..info }));
-            Box::leak(Box::new(BlockHandle { info, questions }))
+            Box::leak(Box::new(BlockHandle { info, queries }))
         };
         let blocks = blocks.into_iter().map(handle).collect();
         Ok(Self { path, _file: file, blocks })
@@ -172,7 +172,7 @@ impl BlockProgram {
     }
 
     pub fn start(&self) -> PathBuf {
-        self.blocks.first().map_or_else(|| self.path.clone(), |block| block.questions.path())
+        self.blocks.first().map_or_else(|| self.path.clone(), |block| block.queries.path())
     }
 }
 
@@ -190,12 +190,12 @@ impl BlockHandle {
         self.info
     }
 
-    /// Asks a question.
+    /// Asks a query.
     ///
     /// # Errors
-    /// Errors of the question. [`Error::Environment`] if the program does not answer.
+    /// Errors of the query. [`Error::Environment`] if the program does not answer.
     pub fn query<T: DeserializeOwned>(&self, query: &Query) -> Result<T, Error> {
-        let bytes = self.questions.query(self.info.name, query)?;
+        let bytes = self.queries.query(self.info.name, query)?;
         postcard::from_bytes(&bytes).map_err(|error| not_read(&error))
     }
 }
@@ -207,7 +207,7 @@ fn not_read(error: &postcard::Error) -> Error {
 /// The answers of a block through its program.
 struct Remote {
     name: &'static str,
-    questions: &'static Questions,
+    queries: &'static BlockQueries,
 }
 
 impl Debug for Remote {
@@ -219,7 +219,7 @@ impl Debug for Remote {
 impl Remote {
     /// An answer with texts that live as long as the process.
     fn query<T: Deserialize<'static>>(&self, query: &Query) -> Result<T, String> {
-        let bytes = self.questions.query(self.name, query).map_err(|error| error.to_string())?;
+        let bytes = self.queries.query(self.name, query).map_err(|error| error.to_string())?;
         postcard::from_bytes(Vec::leak(bytes)).map_err(|error| not_read(&error).to_string())
     }
 }

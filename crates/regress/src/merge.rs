@@ -444,8 +444,8 @@ fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
         let message = format!(
             "is not a shard of the same run as {}: {what} is {} here and {} there",
             first.folder.display(),
-            shown(here),
-            shown(there)
+            shortened(here),
+            shortened(there)
         );
         Err(Error::File { code: codes::OTHER_RUN, path: shard.folder.clone(), message })
     };
@@ -463,7 +463,7 @@ fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
 }
 
 /// Shortens a value for a message.
-fn shown(value: &Value) -> String {
+fn shortened(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(200) {
         Some((end, _)) => format!("{}...", &text[..end]),

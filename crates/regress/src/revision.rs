@@ -128,11 +128,14 @@ impl Entry {
     /// An entry of `git ls-tree`.
     fn new(line: &[u8]) -> Result<Self, Error> {
         let line = std::str::from_utf8(line)
-            .map_err(|_| wrong("a name in the revision is not UTF-8".to_owned()))?;
+            .map_err(|_| revision_error("a name in the revision is not UTF-8".to_owned()))?;
         let (facts, path) = line.split_once('\t').unwrap_or((line, ""));
         let facts: Vec<&str> = facts.split_whitespace().collect();
         let [mode, "blob" | "commit", hash, ref size @ ..] = facts[..] else {
-            return Err(wrong(format!("git lists an unknown entry: {}", text::line(line))));
+            return Err(revision_error(format!(
+                "git lists an unknown entry: {}",
+                text::line(line)
+            )));
         };
         let size = size.first().and_then(|size| size.parse().ok()).unwrap_or(usize::MAX);
         Ok(Self { mode: mode.to_owned(), hash: hash.to_owned(), size, path: path.into() })
@@ -143,13 +146,13 @@ impl Entry {
     }
 }
 
-fn wrong(what: String) -> Error {
+fn revision_error(what: String) -> Error {
     Error::Usage(codes::BAD_REVISION, what)
 }
 
 /// The output of git about an object.
 fn read(object: &str, arguments: &[&str], input: Option<&Path>) -> Result<Vec<u8>, Error> {
-    git(arguments, input)?.ok_or_else(|| wrong(format!("git cannot read {object}")))
+    git(arguments, input)?.ok_or_else(|| revision_error(format!("git cannot read {object}")))
 }
 
 /// The entries of a folder and of the folders in it, by `git ls-tree` with these options.
@@ -188,7 +191,7 @@ fn write(
                 let what = if entry.mode == "160000" { "submodule" } else { "symbolic link" };
                 program::warn(format_args!("{shown}: a {what} is left out"));
             } else if !is_inside(&entry.path) {
-                return Err(wrong(format!("the name {shown} leads out of the folder")));
+                return Err(revision_error(format!("the name {shown} leads out of the folder")));
             } else if !entry.path.starts_with(REVISION) {
                 files.push(entry);
             }
@@ -236,7 +239,7 @@ fn write_files(
 ) -> Result<(), Error> {
     let total = files.iter().fold(0_usize, |total, file| total.saturating_add(file.size));
     if total > MOST[0] || files.len() > MOST[1] {
-        return Err(wrong(format!(
+        return Err(revision_error(format!(
             "the folder has {} files with {total} bytes, more than {} files or {} bytes; name the folder with the RTL alone",
             files.len(),
             MOST[1],
@@ -252,7 +255,7 @@ fn write_files(
     let mut rest = &texts[..];
     for Entry { path, hash, .. } in files {
         let content = next_blob(&mut rest, hash)
-            .ok_or_else(|| wrong(format!("git cannot read {}", text::path(path))))?;
+            .ok_or_else(|| revision_error(format!("git cannot read {}", text::path(path))))?;
         seen(content);
         let path = below.join(path);
         let folder = path.parent().unwrap_or(below);

@@ -8,14 +8,14 @@
 //! - [`process`] starts and ends a worker; [`supervisor`] detects its loss; [`loss`] decides what
 //!   follows.
 //! - [`rtl_log`] shows what the RTL prints.
-//! - [`questions`] asks the program about its blocks.
+//! - [`block_queries`] asks the program about its blocks.
 //! - [`one_shot`] runs one task, such as a shrink; [`worker_pool`] runs many on several workers,
 //!   such as the cases of a run.
 
+pub mod block_queries;
 pub mod loss;
 pub mod one_shot;
 pub mod process;
-pub mod questions;
 pub mod rtl_log;
 pub mod supervisor;
 pub mod worker_pool;

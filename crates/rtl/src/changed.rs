@@ -39,7 +39,7 @@ impl PartialEq for Token<'_> {
 
 impl Token<'_> {
     /// The place with the name that Verilator sees.
-    fn seen(&self) -> String {
+    fn place_and_name(&self) -> String {
         format!("{}:{}", PreprocessedRtl::place(self.file), self.line)
     }
 }
@@ -104,7 +104,9 @@ fn lines_between(old: &[Token<'_>], new: &[Token<'_>]) -> BTreeSet<String> {
             DiffTag::Insert | DiffTag::Replace => {}
         }
         let changed = new.get(range.start..range.end.min(new.len())).unwrap_or_default();
-        lines.extend(changed.iter().filter(|row| row[0].line > 0).map(|row| row[0].seen()));
+        lines.extend(
+            changed.iter().filter(|row| row[0].line > 0).map(|row| row[0].place_and_name()),
+        );
     }
     lines
 }

@@ -192,7 +192,7 @@ impl RtlModels for Rtl {
         parameters: &Parameters,
         view: View,
     ) -> Result<Built, Error> {
-        let (rtl, kept) = (self, &kept);
+        let (rtl, kept) = (self, &model_cache);
         backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept })
     }
 }
@@ -230,7 +230,7 @@ pub fn verilator() -> Result<Verilator, Error> {
 /// # Errors
 /// [`Error::Environment`] if there is no such folder. [`Error::Usage`] if `COSIM_CACHE_LIMIT` is
 /// not a size.
-pub fn kept() -> Result<Kept, Error> {
+pub fn model_cache() -> Result<Kept, Error> {
     kept_in(cache_folder()?.ok_or_else(|| {
         let message = "there is no folder for compiled models; set COSIM_CACHE to one";
         Error::Environment(codes::CACHE_UNWRITABLE, message.to_owned())

@@ -157,7 +157,7 @@ pub fn rest_of_cell<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Vec<&'a st
 }
 
 /// The cells of a netlist, and its connections outside of cells: module, left side, right side.
-pub fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
+pub fn cells_and_connections(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
     let (mut cells, mut connections) = (Vec::new(), Vec::new());
     let mut module = "";
     let mut lines = netlist.lines();
@@ -209,7 +209,7 @@ pub fn instances(netlist: &str) -> Vec<Instance> {
         inputs.entry(module).or_default().push(plain(wire.name).to_owned());
     }
     let mut inside: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
-    for cell in parts(netlist).0 {
+    for cell in cells_and_connections(netlist).0 {
         if inputs.contains_key(plain(cell.kind)) {
             let instance = (cell.name.to_owned(), plain(cell.kind));
             inside.entry(cell.module).or_default().push(instance);
@@ -393,7 +393,7 @@ end
 
     #[test]
     fn a_cell_has_its_parameters_and_ports() {
-        let (cells, connections) = parts(NETLIST);
+        let (cells, connections) = cells_and_connections(NETLIST);
         let [cell] = &cells[..] else { panic!("{cells:?}") };
         assert_eq!((cell.module, cell.kind, cell.name), ("top", "$and", "$and$1"));
         assert_eq!(cell.parameter("\\A_SIGNED"), Some("1"));

@@ -17,7 +17,7 @@ use crate::models::{AssertionFile, Examined, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
 use front_end::{Form, FrontEnd, Unread};
-use parts::parts;
+use parts::split_between;
 use std::collections::BTreeSet;
 use std::env;
 use std::fs::{self, File};
@@ -262,7 +262,7 @@ impl YosysSession {
     ///
     /// # Errors
     /// As [`Examined::unprovable`].
-    pub fn doubt(&self) -> Result<Option<String>, Error> {
+    pub fn find_doubt(&self) -> Result<Option<String>, Error> {
         let mut doubts = match self.read_with.get() {
             Some(parameters) => self.examined.unprovable(parameters)?,
             None => Vec::new(),
@@ -362,10 +362,10 @@ impl YosysSession {
         let number = self.scripts.fetch_add(1, Ordering::Relaxed);
         let mut commands = String::new();
         for (place, text) in self.expanded.sources.iter().enumerate() {
-            let (mut packages, _) = parts(text, "package", "endpackage");
+            let (mut packages, _) = split_between(text, "package", "endpackage");
             if !with_functions {
-                packages = parts(&packages, "function", "endfunction").1;
-                packages = parts(&packages, "task", "endtask").1;
+                packages = split_between(&packages, "function", "endfunction").1;
+                packages = split_between(&packages, "task", "endtask").1;
             }
             if !packages.is_empty() {
                 let name = format!("packages-{number}-{place}.sv");
@@ -625,12 +625,12 @@ mod tests {
     }
 
     /// Why no proof about a module with this body counts.
-    fn doubt(body: &str) -> Option<String> {
+    fn doubt_about(body: &str) -> Option<String> {
         let ports = "input clk, input a, input b, output logic y";
         let text = format!("module top({ports});\n{body}\nendmodule\n");
         let session = YosysSession::of_verilog(&text);
         session.read(&[], "proc").unwrap();
-        session.doubt().unwrap()
+        session.find_doubt().unwrap()
     }
 
     #[test]
@@ -640,7 +640,7 @@ mod tests {
             "logic r; always_ff @(posedge clk) r <= a; assign y = r;",
             "wire [1:0] w; assign w[0] = a; assign w[1] = b; assign y = &w;",
         ] {
-            assert_eq!(doubt(body), None, "{body}");
+            assert_eq!(doubt_about(body), None, "{body}");
         }
         for body in [
             // Yosys drops one of the processes.
@@ -651,7 +651,7 @@ mod tests {
             "low u(y); defparam u.P = 1; endmodule
              module low #(parameter P = 0) (output y); assign y = P;",
         ] {
-            assert!(doubt(body).is_some(), "{body}");
+            assert!(doubt_about(body).is_some(), "{body}");
         }
     }
 

@@ -121,9 +121,9 @@ impl Generator<'_> {
 
     /// An operation of a kind.
     fn op(&mut self, is_wanted: fn(Kind) -> bool) -> Op {
-        let short = Op::all(2, is_wanted);
+        let short = Op::of_length(2, is_wanted);
         let is_short = self.is_compressed() && !short.is_empty();
-        self.rng.one_of(&if is_short { short } else { Op::all(4, is_wanted) })
+        self.rng.one_of(&if is_short { short } else { Op::of_length(4, is_wanted) })
     }
 
     /// A register that fits: mostly one of the values.
@@ -277,7 +277,8 @@ impl Generator<'_> {
         let is_short = self.is_compressed();
         let (op, length) = if is_short { (Op::Half, 2) } else { (Op::Word, 4) };
         loop {
-            let legal = self.rng.one_of(&Op::all(length, |kind| !matches!(kind, Kind::Directive)));
+            let legal =
+                self.rng.one_of(&Op::of_length(length, |kind| !matches!(kind, Kind::Directive)));
             let legal = self.instruction(legal).word();
             let word = match self.rng.random_range(0..3) {
                 0 => self.rng.random_range(0..=u32::MAX >> (32 - 8 * length)),

@@ -199,7 +199,7 @@ impl Op {
     }
 
     /// The instructions of this length whose effect is as `is_wanted` says.
-    pub fn all(length: u32, is_wanted: impl Fn(Kind) -> bool) -> Vec<Self> {
+    pub fn of_length(length: u32, is_wanted: impl Fn(Kind) -> bool) -> Vec<Self> {
         let is_wanted = |op: &Self| op.length() == length && is_wanted(op.kind());
         Self::ALL.iter().copied().filter(is_wanted).collect()
     }

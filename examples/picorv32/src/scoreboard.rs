@@ -66,7 +66,7 @@ impl Scoreboard {
     }
 
     /// Checks a transfer that begins, and notes which one is announced.
-    fn begin(&mut self, outputs: &Outputs, is_ready: bool) -> Result<(), Violation> {
+    fn announce(&mut self, outputs: &Outputs, is_ready: bool) -> Result<(), Violation> {
         let is_valid = outputs.mem_valid.is_high();
         if is_valid && !self.is_waiting {
             let begins = (outputs.mem_addr.get() as u32, outputs.mem_wstrb.get() != 0);
@@ -159,7 +159,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         if in_reset {
             return Ok(());
         }
-        self.begin(outputs, is_ready)?;
+        self.announce(outputs, is_ready)?;
         if outputs.rvfi_valid.is_high() {
             self.retire(outputs)?;
         }

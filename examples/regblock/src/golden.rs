@@ -25,7 +25,7 @@ impl Golden {
     /// The strobes: low if no access can take place, otherwise open.
     fn strobes(&self, inputs: &Inputs) -> Strobes {
         let offers = AXI.aw.valid.is_high(inputs) || AXI.ar.valid.is_high(inputs);
-        if self.pending > 0 || offers { Strobes::open() } else { Strobes::of(None) }
+        if self.pending > 0 || offers { Strobes::open() } else { Strobes::for_access(None) }
     }
 
     fn hwif_out(&self, inputs: &Inputs, part: fn(Field) -> u32) -> Bits<143, [u32; 5]> {
@@ -66,7 +66,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
 
     fn observe(&mut self, inputs: &Inputs, (): &(), outputs: &Outputs) {
         let is_taken = |valid: bool, ready: bool| i64::from(valid && ready);
-        self.access = Access::of(outputs);
+        self.access = Access::from_outputs(outputs);
         self.taken = is_taken(AXI.aw.valid.is_high(inputs), AXI.aw.ready.is_high(outputs))
             + is_taken(AXI.ar.valid.is_high(inputs), AXI.ar.ready.is_high(outputs));
     }

@@ -32,7 +32,7 @@ pub struct Access {
 
 impl Access {
     /// The access of a cycle, on the internal CPU interface.
-    pub fn of(outputs: &Outputs) -> Option<Self> {
+    pub fn from_outputs(outputs: &Outputs) -> Option<Self> {
         let bits = Bits {
             value: outputs.cpuif_wr_data.get() as u32,
             mask: outputs.cpuif_wr_biten.get() as u32,
@@ -267,7 +267,7 @@ pub struct Strobes {
 
 impl Strobes {
     /// Those of an access, or of a cycle without one.
-    pub fn of(access: Option<Access>) -> Self {
+    pub fn for_access(access: Option<Access>) -> Self {
         let access = access.filter(Access::is_legal);
         let reads = |address| Field::bit(access.is_some_and(|it| it.reads(address)), false);
         let writes = |address, bit| access.map_or(Field::default(), |it| it.writes(address, bit));
@@ -307,13 +307,13 @@ fn number<const WIDTH: u32>(bits: Uint<WIDTH>) -> u32 {
 }
 
 /// All bits of a field, or none.
-fn all(condition: bool, value: u32) -> Bits {
+fn bits_if(condition: bool, value: u32) -> Bits {
     Bits { value, mask: if condition { u32::MAX } else { 0 } }
 }
 
 /// `hwset` wins over `hwclr`.
 fn set_or_clear(set: bool, clear: bool) -> Bits {
-    all(set || clear, if set { u32::MAX } else { 0 })
+    bits_if(set || clear, if set { u32::MAX } else { 0 })
 }
 
 impl Registers {
@@ -351,22 +351,22 @@ impl Registers {
         let mut bits = [Bits::default(); SPECS.len()];
         let mut set = |name: Name, to: Bits| bits[name as usize] = to;
         // A single pulse ends by itself.
-        set(Name::Start, all(true, 0));
-        set(Name::Mode, all(high(hw.control_mode_we), number(hw.control_mode_next)));
-        set(Name::Limit, all(high(hw.control_limit_we), number(hw.control_limit_next)));
-        set(Name::Code, all(high(hw.status_code_we), number(hw.status_code_next)));
+        set(Name::Start, bits_if(true, 0));
+        set(Name::Mode, bits_if(high(hw.control_mode_we), number(hw.control_mode_next)));
+        set(Name::Limit, bits_if(high(hw.control_limit_we), number(hw.control_limit_next)));
+        set(Name::Code, bits_if(high(hw.status_code_we), number(hw.status_code_next)));
         set(Name::Done, set_or_clear(high(hw.flags_done_hwset), false));
         set(Name::Armed, set_or_clear(false, high(hw.flags_armed_hwclr)));
         set(Name::Seen, set_or_clear(high(hw.flags_seen_hwset), high(hw.flags_seen_hwclr)));
         set(Name::Idle, set_or_clear(false, high(hw.flags_idle_hwclr)));
         set(Name::Stopped, set_or_clear(high(hw.flags_stopped_hwset), false));
-        set(Name::Events, all(high(hw.counters_events_incr), value(Name::Events) + 1));
+        set(Name::Events, bits_if(high(hw.counters_events_incr), value(Name::Events) + 1));
         let up = number(hw.counters_credits_incr) * number(hw.counters_credits_incrvalue);
         let down = number(hw.counters_credits_decr) * number(hw.counters_credits_decrvalue);
         let credits = value(Name::Credits).wrapping_add(up).wrapping_sub(down);
-        set(Name::Credits, all(up | down != 0, credits));
+        set(Name::Credits, bits_if(up | down != 0, credits));
         let budget = value(Name::Budget).saturating_sub(1);
-        set(Name::Budget, all(high(hw.counters_budget_decr), budget));
+        set(Name::Budget, bits_if(high(hw.counters_budget_decr), budget));
         let one = u32::MAX;
         let (now, before) = (hw, &self.before);
         set(Name::Alarm, Bits { value: one, mask: number(now.interrupts_alarm_next) });
@@ -374,18 +374,18 @@ impl Registers {
         set(Name::Rise, Bits { value: one, mask: rise });
         let change = number(now.interrupts_change_next) ^ number(before.interrupts_change_next);
         set(Name::Change, Bits { value: one, mask: change });
-        set(Name::Live, all(true, number(now.interrupts_live_next)));
+        set(Name::Live, bits_if(true, number(now.interrupts_live_next)));
         // A sticky field takes a value if it holds none.
         let cause = number(now.interrupts_cause_next);
-        set(Name::Cause, all(value(Name::Cause) == 0 && cause != 0, cause));
+        set(Name::Cause, bits_if(value(Name::Cause) == 0 && cause != 0, cause));
         let [(set0, clear0), (set1, clear1)] = [
             (hw.channel_0_active_hwset, hw.channel_0_active_hwclr),
             (hw.channel_1_active_hwset, hw.channel_1_active_hwclr),
         ];
         set(Name::Active0, set_or_clear(high(set0), high(clear0)));
         set(Name::Active1, set_or_clear(high(set1), high(clear1)));
-        set(Name::Sample0, all(high(hw.channel_0_sample_we), number(hw.channel_0_sample_next)));
-        set(Name::Sample1, all(high(hw.channel_1_sample_we), number(hw.channel_1_sample_next)));
+        set(Name::Sample0, bits_if(high(hw.channel_0_sample_we), number(hw.channel_0_sample_next)));
+        set(Name::Sample1, bits_if(high(hw.channel_1_sample_we), number(hw.channel_1_sample_next)));
         for (bits, spec) in bits.iter_mut().zip(&SPECS) {
             bits.mask &= spec.mask();
             bits.value &= spec.mask();

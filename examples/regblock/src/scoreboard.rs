@@ -82,7 +82,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let hardware = HwifIn::decode(&{ inputs.hwif_in });
         let events = self.monitor.observe(in_reset(inputs), inputs, outputs)?;
-        let access = Access::of(outputs);
+        let access = Access::from_outputs(outputs);
         if in_reset(inputs) {
             self.writes.clear();
             self.reads.clear();
@@ -101,7 +101,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         if let Some(access) = access {
             self.access(&hardware, access)?;
         }
-        let strobes = Strobes::of(access);
+        let strobes = Strobes::for_access(access);
         let pins = self.registers.outputs(&hardware, &strobes, |field| field.value);
         let open = self.registers.outputs(&hardware, &strobes, |field| field.open);
         let shown = |pins: &HwifOut| {

@@ -289,13 +289,13 @@ impl<'a> Link<'a> {
         if self.tlps.clock(outputs.a_link_valid.is_high()) {
             let (seq, data) = (outputs.a_link_seq, outputs.a_link_data);
             let tlp = Tlp { seq, data, crc_ok: true };
-            self.tlps.send(tlp, self.tlp_effects.take(), Tlp::damaged);
+            self.tlps.send(tlp, self.tlp_effects.next_effect(), Tlp::damaged);
         }
         if self.dllps.clock(outputs.b_dllp_valid.is_high()) {
             let nak = outputs.b_dllp_nak.is_high();
             let dllp = Dllp { nak, seq: outputs.b_dllp_seq, crc_ok: true };
             let effects = if nak { &mut self.nak_effects } else { &mut self.ack_effects };
-            self.dllps.send(dllp, effects.take(), Dllp::damaged);
+            self.dllps.send(dllp, effects.next_effect(), Dllp::damaged);
         }
     }
 

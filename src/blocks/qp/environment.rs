@@ -33,7 +33,7 @@ pub struct Environment<'a> {
 impl Environment<'_> {
     /// Begins the next step, if it is due.
     #[inline]
-    fn begin(&mut self) {
+    fn start_step(&mut self) {
         let Some(step) = self.steps.get(self.started) else { return };
         if self.gap > 0 {
             self.gap -= 1;
@@ -97,7 +97,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             software: Delays::new(&traffic.evt_stalls),
             pace: Pace::new(DRAIN, timeout),
         };
-        environment.begin();
+        environment.start_step();
         environment
     }
 
@@ -155,7 +155,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
             && self.event.is_none()
             && !shows_event
             && !inputs.rst.is_high();
-        self.begin();
+        self.start_step();
         self.pace.clock(is_idle);
     }
 

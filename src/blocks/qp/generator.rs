@@ -50,7 +50,8 @@ pub(crate) fn software_traffic(
 ) -> Traffic {
     let qps = Box::new([QueuePair::RESET; 256]);
     let mut generator = Generator { weights, few, qps, last: Step::default(), rng };
-    let mut steps: Vec<Step> = before.iter().map(|command| generator.given(*command)).collect();
+    let mut steps: Vec<Step> =
+        before.iter().map(|command| generator.step_of_command(*command)).collect();
     if generator.rng.chance(weights.crowd) {
         generator.crowd(&mut steps);
     }
@@ -127,7 +128,7 @@ impl Generator<'_> {
     }
 
     /// A step that only has a command.
-    fn given(&mut self, command: Command) -> Step {
+    fn step_of_command(&mut self, command: Command) -> Step {
         self.follow(command);
         Step { command: Some(command), ..Step::default() }
     }
@@ -152,7 +153,7 @@ impl Generator<'_> {
             };
             for next in WAYS[state] {
                 let command = Command { qpn, next: n(*next), service: n(service), notify: n(0) };
-                steps.push(Step { event: event.take(), ..self.given(command) });
+                steps.push(Step { event: event.take(), ..self.step_of_command(command) });
             }
             if state == SQE {
                 event = Some(Event { qpn, kind: n(2) });

@@ -48,8 +48,8 @@ impl QueuePair {
     pub(super) fn modify(&mut self, next: u8, service: u8, notify: bool) -> &'static Transition {
         let row = rules::transition(self.state, next, notify);
         self.state = row.to.unwrap_or(self.state);
-        self.service = row.service.of(self.service, service);
-        self.notify = row.notify.of(self.notify, notify);
+        self.service = row.service.next_value(self.service, service);
+        self.notify = row.notify.next_value(self.notify, notify);
         row
     }
 

@@ -35,7 +35,7 @@ fn is_in(cases: u128, index: &str) -> String {
 
 /// The value of a register after a row.
 fn stored(store: Store, kept: &str, loaded: &str, zero: &str) -> String {
-    let value = store.of(Some(kept), Some(loaded));
+    let value = store.next_value(Some(kept), Some(loaded));
     value.unwrap_or(zero).to_owned()
 }
 

@@ -77,7 +77,7 @@ use Store::{Clear, Keep, Load};
 impl Store {
     /// The value of a register after the row.
     #[inline]
-    pub fn of<T: Default>(self, kept: T, loaded: T) -> T {
+    pub fn next_value<T: Default>(self, kept: T, loaded: T) -> T {
         match self {
             Keep => kept,
             Load => loaded,

@@ -320,7 +320,7 @@ impl Scoreboard {
 
     /// Applies everything that is accepted at the edge.
     #[inline]
-    fn take(&mut self, inputs: &Inputs, outputs: &Outputs) {
+    fn apply_accepted(&mut self, inputs: &Inputs, outputs: &Outputs) {
         if outputs.evt_valid.is_high() && inputs.evt_ready.is_high() {
             self.pending_events.pop_front();
         }
@@ -391,7 +391,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         self.observe_packet(inputs, outputs)?;
         self.observe_query(inputs, outputs)?;
         self.observe_readies(inputs, outputs)?;
-        self.take(inputs, outputs);
+        self.apply_accepted(inputs, outputs);
         Ok(())
     }
 

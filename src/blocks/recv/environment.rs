@@ -103,11 +103,11 @@ impl<'a> Sender<'a> {
     pub(crate) fn new(messages: &'a [Message]) -> Self {
         let (entry, packet) = (None, None);
         let mut sender = Self { messages, at: 0, entry, inside: 0, gap: 0, taken: 0, packet };
-        sender.begin(0);
+        sender.start_message(0);
         sender
     }
 
-    fn begin(&mut self, at: usize) {
+    fn start_message(&mut self, at: usize) {
         (self.at, self.entry, self.inside) = (at, None, 0);
         self.gap = self.messages.get(at).map_or(0, |message| message.gap.get());
         self.packet = self.next_packet();
@@ -185,7 +185,7 @@ impl<'a> Sender<'a> {
             (_, Some(data)) => {
                 (self.entry, self.inside, self.gap) = (Some(next), 0, data.gap.get())
             }
-            (_, None) => return self.begin(self.at + 1),
+            (_, None) => return self.start_message(self.at + 1),
         }
         self.packet = self.next_packet();
     }
@@ -193,7 +193,7 @@ impl<'a> Sender<'a> {
     /// Handles a reset of the block: the rest of a partly sent message is dropped.
     pub(crate) fn drop_message(&mut self) {
         if self.entry.is_some() {
-            self.begin(self.at + 1);
+            self.start_message(self.at + 1);
         }
     }
 }

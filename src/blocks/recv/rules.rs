@@ -159,7 +159,7 @@ const fn row(rule: RuleSet, from: State, all: u16, none: u16, to: State) -> Row 
 }
 
 impl Row {
-    const fn of(self, kinds: u8) -> Self {
+    const fn for_kinds(self, kinds: u8) -> Self {
         Self { kinds, ..self }
     }
 
@@ -185,13 +185,13 @@ impl Row {
 
 /// A row that accepts a control packet.
 const fn cp(rule: RuleSet, kinds: u8, to: State, outcome: PacketOutcome) -> Row {
-    row(rule, DetermineCpType, TAKEN, 0, to).of(kinds).outcome(outcome).load(Load::Cp)
+    row(rule, DetermineCpType, TAKEN, 0, to).for_kinds(kinds).outcome(outcome).load(Load::Cp)
 }
 
 /// A row that accepts a DP of an unexpected message.
 const fn dp(rule: RuleSet, all: u16, none: u16, outcome: PacketOutcome) -> Row {
     let row = row(rule, ProcUnexpDp, TAKEN | all, COMPLETE | none, ProcUnexpDp);
-    row.of(DP).outcome(outcome).load(Load::Complete)
+    row.for_kinds(DP).outcome(outcome).load(Load::Complete)
 }
 
 /// Section 7 of the specification, state by state.
@@ -217,7 +217,7 @@ pub const ROWS: [Row; 31] = [
     row(P19, AwaitUnexpDp, VALID, 0, ProcUnexpDp),
     dp(P20, COPYING, 0, CopyPacket),
     dp(P21, 0, COPYING, Keep),
-    row(P22, ProcUnexpDp, TAKEN, COMPLETE, ProcUnexpDp).of(!DP).outcome(Release).error(),
+    row(P22, ProcUnexpDp, TAKEN, COMPLETE, ProcUnexpDp).for_kinds(!DP).outcome(Release).error(),
     row(P23, ProcUnexpDp, VALID, COMPLETE | TAKEN, ProcUnexpDp),
     row(P24, ProcUnexpDp, 0, COMPLETE | VALID, AwaitUnexpDp),
     row(P25, ProcUnexpDp, COMPLETE | VALID, 0, DetermineCpType),

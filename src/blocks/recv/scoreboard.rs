@@ -263,7 +263,7 @@ impl Scoreboard<'_> {
     }
 
     /// Applies an accepted packet: its due outcome and the new state of its message.
-    fn take(&mut self, inputs: &Inputs, due: &mut ExpectedActions) {
+    fn apply_packet(&mut self, inputs: &Inputs, due: &mut ExpectedActions) {
         let (kind, id) = (inputs.pkt_kind.get(), inputs.pkt_id.get());
         let (len, last) = (inputs.pkt_len.get(), inputs.pkt_last.is_high());
         let fits = match self.message_state {
@@ -324,7 +324,7 @@ impl Scoreboard<'_> {
         let mut due = ExpectedActions::default();
         let before = self.message_state;
         if taken {
-            self.take(inputs, &mut due);
+            self.apply_packet(inputs, &mut due);
         }
         match before {
             MessageState::Requested(cp) if inputs.match_rsp.is_high() => {

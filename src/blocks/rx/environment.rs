@@ -181,7 +181,7 @@ impl<'a> Fetcher<'a> {
     }
 
     /// Begins to fetch for a new head.
-    fn begin(&mut self, source: &Source<'a>, noise: &mut Noise) {
+    fn start_fetch(&mut self, source: &Source<'a>, noise: &mut Noise) {
         let packet = match self.head() {
             Some(Descriptor::Request(request)) => source.newest(request.handle),
             _ => None,
@@ -214,7 +214,7 @@ impl<'a> Fetcher<'a> {
             self.waits.wait();
         }
         if leaves || was_empty {
-            self.begin(source, noise);
+            self.start_fetch(source, noise);
         }
         packet.filter(|_| request_leaves)
     }
@@ -360,7 +360,7 @@ impl<'a> harness::Environment<'a, Inputs, Outputs, Traffic> for Environment<'a> 
         }
         if let Some(packet) = self.fetcher.clock(outputs, &self.source, &mut self.noise) {
             if outputs.x_cxt_valid.is_high() && outputs.x_cxt_ready.is_high() {
-                self.modules.begin(packet);
+                self.modules.start_answers(packet);
             }
             self.pace.start(packet.reset);
         }

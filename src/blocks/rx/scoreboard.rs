@@ -404,7 +404,7 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
         Self {
             dll: dll::Scoreboard::new(&traffic.link, &for_dll),
             qp: qp::Scoreboard::new(&traffic.software, &Parameters::with_fixes::<qp::Qp>(0)),
-            thread2: thread2::Scoreboard::of(packets, &traffic.tables, fixes),
+            thread2: thread2::Scoreboard::for_packets(packets, &traffic.tables, fixes),
             recv: recv.for_some_packets(),
             requests: &traffic.requests,
             is_whole: !traffic.has_reset(),

@@ -204,7 +204,7 @@ impl<'a> Environment<'a> {
 
     /// Handles that the packet on offer was accepted.
     fn take_packet(&mut self, packet: &'a Packet) {
-        self.modules.begin(packet);
+        self.modules.start_answers(packet);
         self.pace.start(packet.reset);
         self.pace.packets += 1;
         self.place.step(packet);
@@ -236,7 +236,7 @@ impl<'a> Modules<'a> {
     }
 
     /// Begins to answer for a packet that was accepted.
-    pub(crate) fn begin(&mut self, packet: &'a Packet) {
+    pub(crate) fn start_answers(&mut self, packet: &'a Packet) {
         self.current = Some(packet);
         self.wqe.stall = packet.wqe.as_ref().map_or(0, |wqe| wqe.stall.get());
         self.cq.stall = packet.cq.stall.get();

@@ -220,7 +220,7 @@ impl Generator<'_> {
             };
         }
         // The codes of the service types are 0 to 5; the two above have no meaning.
-        let service = match self.weighted(&self.weights.services.all()) as u64 {
+        let service = match self.weighted(&self.weights.services.all_weights()) as u64 {
             code @ service::RC..=service::XRC => code,
             reserved => reserved + self.rng.random_range(0..2),
         };
@@ -421,7 +421,7 @@ impl Generator<'_> {
             opcodes.push(first);
             opcodes
         };
-        let opcodes = match self.weighted(&self.weights.operations.all()) {
+        let opcodes = match self.weighted(&self.weights.operations.all_weights()) {
             0 => vec![pick(opcode::SEND_ONLY_WITH_IMM, opcode::SEND_ONLY)],
             1 => long(
                 opcode::SEND_FIRST,
@@ -445,7 +445,8 @@ impl Generator<'_> {
         let payloads: Vec<(u64, u64)> = (0..opcodes.len())
             .map(|index| {
                 let length = self.payload().min(left);
-                let again = if middle.contains(&index) { self.again(middle.len()) } else { 0 };
+                let again =
+                    if middle.contains(&index) { self.repetitions(middle.len()) } else { 0 };
                 let again = again.min((left - length).checked_div(length).unwrap_or(again));
                 left -= length * (1 + again);
                 (length, again)
@@ -470,7 +471,7 @@ impl Generator<'_> {
 
     /// The number of repetitions of a packet that is one of `middle`, so that the message is as
     /// long as the case.
-    fn again(&mut self, middle: usize) -> u64 {
+    fn repetitions(&mut self, middle: usize) -> u64 {
         if !self.rng.chance(self.weights.again) {
             return 0;
         }

@@ -111,7 +111,7 @@ impl Golden {
             cq_laddr: 0,
             eq_laddr: 0,
             msg_offset: [0; 256],
-            packet: PacketConditions::of(fixes, &header, &context),
+            packet: PacketConditions::from_packet(fixes, &header, &context),
         }
     }
 
@@ -310,7 +310,7 @@ impl Golden {
             }
             _ => {
                 if let Some(request) = self.mr_request() {
-                    request.put(&self.header, outputs);
+                    request.write_outputs(&self.header, outputs);
                 }
             }
         }
@@ -324,7 +324,8 @@ impl Golden {
             Effect::TakePacket => {
                 self.context = Context::decode(&inputs.fetch_cxt_egress_head);
                 self.header = Header::decode(&inputs.fetch_cxt_egress_data);
-                self.packet = PacketConditions::of(self.fixes, &self.header, &self.context);
+                self.packet =
+                    PacketConditions::from_packet(self.fixes, &self.header, &self.context);
             }
             Effect::BeginPacket => {
                 self.pkt_left = self.header.pkt_length.get() as u32;
@@ -400,7 +401,7 @@ impl harness::Golden<Inputs, Outputs> for Golden {
                 outputs.wqe_resp_ready = Bits1::from(passes);
             }
             State::MR_FOR_SEND_s => {
-                self.send_request(&cycle.offer).put(&self.header, outputs);
+                self.send_request(&cycle.offer).write_outputs(&self.header, outputs);
                 outputs.wqe_resp_ready = inputs.fetch_mr_ingress_ready;
             }
             _ => {}

@@ -112,7 +112,7 @@ struct Pair {
 
 impl<'a> Scoreboard<'a> {
     /// A scoreboard for packets in this order, unless [`Scoreboard::expect`] sets the next one.
-    pub(crate) fn of(packets: Vec<&'a Packet>, tables: &Tables, mask: u8) -> Self {
+    pub(crate) fn for_packets(packets: Vec<&'a Packet>, tables: &Tables, mask: u8) -> Self {
         let mut pairs = vec![Pair::default(); 256];
         for entry in &tables.rq_offset {
             pairs[entry.address.get() as usize].rq_offset = entry.value.get();
@@ -146,7 +146,7 @@ impl<'a> Scoreboard<'a> {
     fn open(&mut self, index: usize) -> PacketObligations {
         let packet = self.packets[index];
         let header = &packet.header;
-        let operation = Operation::of(header.net_opcode.get());
+        let operation = Operation::from_opcode(header.net_opcode.get());
         let placed = self.pairs[qp(packet)].placed;
         let mut account = PacketObligations {
             packet: index,
@@ -376,7 +376,7 @@ impl<'a> Scoreboard<'a> {
         account.pay(Obligation::RqStep, 1)?;
         self.total[Obligation::RqStep as usize] += 1;
         let packet = self.packets[account.packet];
-        let ring = Ring::of(&packet.context);
+        let ring = Ring::from_context(&packet.context);
         let qp = qp(packet);
         let own = self.pairs[qp].rq_offset;
         let slots = packet.wqe.as_ref().map_or(0, |wqe| wqe.next.cur_wqe_size.get());
@@ -413,7 +413,7 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
     }
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
-        Self::of(traffic.packets.iter().collect(), &traffic.tables, parameters.fixes())
+        Self::for_packets(traffic.packets.iter().collect(), &traffic.tables, parameters.fixes())
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use std::process::Child;
 
 /// Starts the words of a line on `large.json`, a vector of 20 000 packets that shows `HARM_BUG`.
 fn start(place: &Place, line: &str) -> Child {
-    if !place.has("large.json") {
+    if !place.has_file("large.json") {
         place.write("large.json", &long_vector().to_string());
     }
     place.start_with_pipes(&on_rtl(&format!("{line} large.json --stuck-after 1h")))
@@ -50,8 +50,8 @@ fn an_interruption_is_heard_while_a_vector_is_at_work_that_never_returns() {
             interrupted(&place, &format!("{variables} {line}"));
         }
     }
-    assert!(!place.has("waves.vcd"), "no waves were whole");
-    assert!(!place.has("large.shrunk.json"), "nothing smaller was found");
+    assert!(!place.has_file("waves.vcd"), "no waves were whole");
+    assert!(!place.has_file("large.shrunk.json"), "nothing smaller was found");
 }
 
 /// The fortieth model hangs: the smallest vector until then is written.

@@ -37,7 +37,7 @@ fn too_many_killed_workers_end_the_run() {
     let place = Place::new();
     let run = format!("HARM=kill {RUN} run --cases 2 --threads 1 --no-sandbox");
     exits(&place, 3, "SIGKILL", &run);
-    assert!(!place.has("run/results.json"));
+    assert!(!place.has_file("run/results.json"));
     place.exits(0, "resume run");
     assert_eq!(place.results("run")["totals"]["cases"], 2);
 }

@@ -64,5 +64,5 @@ fn without_a_sandbox_rtl_may_do_what_its_user_may() {
     let output = failing_run(&place, "--no-sandbox --no-shrink --no-waves");
     assert_eq!(escapes(&output)[0], REFUSED.replace('0', "1"));
     assert_contains(&text(&output), &["sandbox: none (--no-sandbox)"]);
-    assert!(place.has("harm_escape"));
+    assert!(place.has_file("harm_escape"));
 }

@@ -40,7 +40,7 @@ impl Current {
     }
 }
 
-fn now() -> MutexGuard<'static, Current> {
+fn lock_current() -> MutexGuard<'static, Current> {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -49,7 +49,7 @@ const ENOUGH: Duration = Duration::from_secs(3);
 
 /// The time in which this process built models so far.
 pub fn built() -> Duration {
-    let now = now();
+    let now = lock_current();
     now.built + now.building_since.map_or(Duration::ZERO, |since| since.elapsed())
 }
 
@@ -137,7 +137,7 @@ impl Activity {
             aside: (Duration::ZERO, None),
             more: Duration::ZERO,
         };
-        let mut now = now();
+        let mut now = lock_current();
         if builds {
             now.building_since.get_or_insert(snapshot.began);
         }
@@ -202,7 +202,7 @@ impl Activity {
     }
 
     fn change(&self, change: impl FnOnce(&mut Snapshot)) {
-        if let Some((_, snapshot)) = now().all.iter_mut().find(|(id, _)| *id == self.0) {
+        if let Some((_, snapshot)) = lock_current().all.iter_mut().find(|(id, _)| *id == self.0) {
             change(snapshot);
         }
     }
@@ -210,7 +210,7 @@ impl Activity {
 
 impl Drop for Activity {
     fn drop(&mut self) {
-        let mut now = now();
+        let mut now = lock_current();
         let was_building = now.all.iter().any(|(id, one)| *id == self.0 && one.builds);
         now.all.retain(|(id, _)| *id != self.0);
         if was_building {
@@ -221,7 +221,7 @@ impl Drop for Activity {
 
 /// The current activities, in the order in which they began.
 pub fn current() -> Vec<Snapshot> {
-    let now = now();
+    let now = lock_current();
     let of = |one: &Snapshot| Snapshot { waited: one.waited + now.wait(one), ..one.clone() };
     now.all.iter().map(|(_, snapshot)| of(snapshot)).collect()
 }

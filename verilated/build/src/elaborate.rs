@@ -137,7 +137,7 @@ impl Design {
     /// message.
     pub fn elaborate(&self, verilator: &Verilator, out: &Path) -> Result<Elaboration, Error> {
         let options = ["-Werror-MODDUP".to_owned()];
-        let description = self.describe(verilator, out, &options).map_err(twice)?;
+        let description = self.describe(verilator, out, &options).map_err(duplicate_module)?;
         with_tree(&description, elaboration).ok_or_else(|| self.not_understood())
     }
 
@@ -193,7 +193,7 @@ impl Design {
 }
 
 /// Converts Verilator's error about a duplicate module.
-fn twice(error: Error) -> Error {
+fn duplicate_module(error: Error) -> Error {
     let Error::Verilate { output, .. } = &error else { return error };
     let found = || {
         let (at, module) = output.lines().find_map(|line| {
@@ -448,11 +448,12 @@ mod tests {
     fn a_duplicate_module_is_an_error_with_both_places() {
         let output = "%Error-MODDUP: b.v:2:8: Duplicate declaration of module: 'x'\n    2 | module x;\n      \
                       |        ^\n               a b.v:7:8: ... Location of original declaration\n";
-        let error = twice(Error::Verilate { top: "t".to_owned(), output: output.to_owned() });
+        let error =
+            duplicate_module(Error::Verilate { top: "t".to_owned(), output: output.to_owned() });
         let Error::Twice { module, first, second } = error else { panic!("{error}") };
         assert_eq!([&*module, &*first, &*second], ["x", "a b.v:7", "b.v:2"]);
         let output = output.replace("module: 'x'", "interface: 'x'");
-        let error = twice(Error::Verilate { top: "t".to_owned(), output });
+        let error = duplicate_module(Error::Verilate { top: "t".to_owned(), output });
         assert!(matches!(error, Error::Twice { module, .. } if module == "x"));
     }
 }

@@ -160,7 +160,7 @@ impl Kept {
     ///
     /// # Errors
     /// The folder cannot be trusted.
-    pub fn known(&self, name: &str) -> Result<Option<KeptFile>, Error> {
+    pub fn find_file(&self, name: &str) -> Result<Option<KeptFile>, Error> {
         Ok(claim(&trust::folder(&self.folder)?.join(name)))
     }
 
@@ -402,7 +402,7 @@ mod tests {
     }
 
     /// Simulates the end of the process that uses the files in `folder`.
-    fn forget(folder: &Path) {
+    fn end_process(folder: &Path) {
         let mut in_use = IN_USE.lock().unwrap();
         in_use.retain(|path, _| !path.starts_with(folder));
     }
@@ -474,7 +474,7 @@ mod tests {
         // This process uses both files, so none can be removed.
         obtain(&kept, "c", "12345", &made);
         assert_eq!(names(&kept), [a.clone(), b.clone(), c.clone()]);
-        forget(folder.path());
+        end_process(folder.path());
         obtain(&kept, "d", "1", &made);
         assert_eq!(names(&kept), [c, folder.path().join("d")]);
     }
@@ -493,7 +493,7 @@ mod tests {
         assert_eq!(removed, Removed { files: 1, bytes: 4, in_use: 1 });
         assert!(used.exists() && other.exists());
         assert!(!unused.exists() && !beside(&unused, WORK).exists());
-        forget(folder.path());
+        end_process(folder.path());
         kept.clear().unwrap();
         let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
         assert_eq!(left, [other]);
@@ -504,7 +504,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let (kept, made) = (Kept::new(folder.path(), ALL), Cell::new(0));
         let path = obtain(&kept, "a.so", "text", &made);
-        forget(folder.path());
+        end_process(folder.path());
         let creating = kept.lock(&path, "for a test").unwrap();
         let expected = Removed { files: 0, bytes: 0, in_use: 1 };
         assert_eq!(kept.clear().unwrap(), expected);

@@ -100,7 +100,7 @@ impl LibraryCache {
         files: &[SourceFile],
         ports: Option<&Ports>,
     ) -> Result<BuiltLibrary, Error> {
-        match self.kept.known(&self.library_name(design, files, ports)?)? {
+        match self.kept.find_file(&self.library_name(design, files, ports)?)? {
             Some(kept) => Ok(BuiltLibrary::new(kept)?),
             None => self.library(&Design { quick: true, ..design.clone() }, files, ports),
         }

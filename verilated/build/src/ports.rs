@@ -319,7 +319,7 @@ enum Declaration {
 
 impl Declaration {
     fn parse_line(line: &str) -> Self {
-        Self::vector(line).or_else(|| Self::other(line)).unwrap_or(Self::Unknown)
+        Self::vector(line).or_else(|| Self::parse_other(line)).unwrap_or(Self::Unknown)
     }
 
     fn vector(line: &str) -> Option<Self> {
@@ -340,7 +340,7 @@ impl Declaration {
         (width > 0).then_some(Self::Vector(direction, Port { name, width }))
     }
 
-    fn other(line: &str) -> Option<Self> {
+    fn parse_other(line: &str) -> Option<Self> {
         if line.starts_with("VL_") {
             return None;
         }

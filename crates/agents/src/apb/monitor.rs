@@ -3,7 +3,7 @@
 use super::ApbPins;
 use crate::interface::Interface;
 use crate::memory_check::MemoryCheck;
-use crate::names::broken;
+use crate::names::violate_port;
 use crate::ports::Optional;
 use crate::transfer::transfer;
 use cosim_harness::channels::{STALL, cycles_index};
@@ -140,13 +140,13 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         if in_reset {
             self.dropped = self.open.take().filter(|open| open.is_write);
             if was_reset && select {
-                return broken(port(), Self::SELECT_IN_RESET, "psel is high in reset");
+                return violate_port(port(), Self::SELECT_IN_RESET, "psel is high in reset");
             }
             return Ok(None);
         }
         if enable && !select && self.open.is_none() {
             let message = "it is high while psel is low";
-            return broken(pins.penable.name(), Self::ENABLE_WITHOUT_SELECT, message);
+            return violate_port(pins.penable.name(), Self::ENABLE_WITHOUT_SELECT, message);
         }
         if !select && self.open.is_none() {
             return Ok(None);
@@ -161,11 +161,11 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         let Some((open, is_access)) = self.open.map(|open| (open, self.is_access)) else {
             if enable {
                 let message = "it is high in the first cycle of a transfer";
-                return broken(pins.penable.name(), Self::NO_SETUP, message);
+                return violate_port(pins.penable.name(), Self::NO_SETUP, message);
             }
             if !request.is_write && request.strobe != 0 {
                 let message = format_args!("it is {:#x} in a read", request.strobe);
-                return broken(name(pins.pstrb), Self::STROBE_IN_READ, message);
+                return violate_port(name(pins.pstrb), Self::STROBE_IN_READ, message);
             }
             (self.open, self.is_access) = (Some(request), false);
             return Ok(None);
@@ -173,7 +173,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         if !(select && enable) {
             let check = if is_access { Self::WITHDRAWN } else { Self::NO_ACCESS };
             let message = format_args!("{open:x?}: psel is {select}, penable is {enable}");
-            return broken(port(), check, message);
+            return violate_port(port(), check, message);
         }
         let changed = if open.address != request.address {
             Some((pins.paddr.name(), Self::ADDRESS_HELD))
@@ -187,7 +187,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
             (open.prot != request.prot).then(|| (name(pins.pprot), Self::PROT_HELD))
         };
         if let Some((port, check)) = changed {
-            return broken(port, check, format_args!("{open:x?} becomes {request:x?}"));
+            return violate_port(port, check, format_args!("{open:x?} becomes {request:x?}"));
         }
         self.is_access = true;
         let complete = self.pins.complete(m, s);
@@ -205,7 +205,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         let port = || self.pins.psel.name();
         match &self.open {
             None => Ok(()),
-            Some(open) => broken(port(), Self::NOT_COMPLETE, format_args!("{open:x?}")),
+            Some(open) => violate_port(port(), Self::NOT_COMPLETE, format_args!("{open:x?}")),
         }
     }
 }

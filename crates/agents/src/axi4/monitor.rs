@@ -1,7 +1,7 @@
 //! The rules of AXI4 and AXI4-Lite.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::names::broken;
+use crate::names::violate_port;
 use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::channels::{Monitor, Protocol};
 use cosim_harness::harness::Violation;
@@ -177,7 +177,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// breaks it, or else the valid of the channel with which the name begins.
     #[cold]
     #[inline(never)]
-    fn broken<T>(
+    fn violate<T>(
         pins: &Axi4Pins<M, S, WORDS>,
         name: &str,
         message: impl fmt::Display,
@@ -193,7 +193,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             _ => None,
         };
         let port = pin.unwrap_or(pins.valids()[place.unwrap_or_default()]);
-        broken(port, &format!("{}-{name}", Self::PROTOCOL), message)
+        violate_port(port, &format!("{}-{name}", Self::PROTOCOL), message)
     }
 
     /// A monitor of an idle interface.
@@ -268,7 +268,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
                 && let Some(rule) = broken_rule(address, pins.bytes())
             {
                 let message = format_args!("{address}, cache {:#x}", address.cache);
-                return Self::broken(&self.pins, &format!("{channel}-{rule}"), message);
+                return Self::violate(&self.pins, &format!("{channel}-{rule}"), message);
             }
         }
         // The queues hold what was taken in earlier cycles.
@@ -301,7 +301,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             let is_last = beat + 1 == burst.beats();
             if data.is_last != is_last {
                 let message = format_args!("wlast is {} in beat {beat} of {burst}", data.is_last);
-                return Self::broken(&self.pins, "w-last", message);
+                return Self::violate(&self.pins, "w-last", message);
             }
             let lanes = self.pins.lanes(&burst, beat);
             if data.strobe.exceeds(&lanes) {
@@ -309,7 +309,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
                     "{} in beat {beat} of {burst}, which has the lanes {lanes}",
                     data.strobe
                 );
-                return Self::broken(&self.pins, "w-strobe", message);
+                return Self::violate(&self.pins, "w-strobe", message);
             }
             write.is_complete = is_last;
             self.beat = if is_last { 0 } else { beat + 1 };
@@ -325,10 +325,10 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         let place = self.writes.iter().position(|write| write.address.id == id);
         let Some(place) = place.filter(|place| self.writes[*place].is_complete) else {
             let message = format_args!("no complete write with id {id:#x} waits for a response");
-            return Self::broken(&self.pins, "b-without-write", message);
+            return Self::violate(&self.pins, "b-without-write", message);
         };
         if response == AxiResponse::ExOkay {
-            return Self::broken(&self.pins, "b-exokay", format_args!("id {id:#x}"));
+            return Self::violate(&self.pins, "b-exokay", format_args!("id {id:#x}"));
         }
         Ok(place)
     }
@@ -343,15 +343,15 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         let ReadData { id, data, response, is_last } = *read;
         let Some(place) = self.reads.iter().position(|(address, _)| address.id == id) else {
             let message = format_args!("no read with id {id:#x} waits for data");
-            return Self::broken(&self.pins, "r-without-read", message);
+            return Self::violate(&self.pins, "r-without-read", message);
         };
         let (burst, beat) = self.reads[place];
         if is_last != (beat + 1 == burst.beats()) {
             let message = format_args!("rlast is {is_last} in beat {beat} of {burst}");
-            return Self::broken(&self.pins, "r-last", message);
+            return Self::violate(&self.pins, "r-last", message);
         }
         if response == AxiResponse::ExOkay {
-            return Self::broken(&self.pins, "r-exokay", format_args!("id {id:#x}"));
+            return Self::violate(&self.pins, "r-exokay", format_args!("id {id:#x}"));
         }
         if !is_taken {
             return Ok(None);
@@ -373,20 +373,20 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         // its manager waiting, which the end of the case reports.
         if let Some(data) = self.data.front().filter(|_| !Self::IS_LITE) {
             let message = format_args!("{data:x?} has no address");
-            return Self::broken(&self.pins, "w-missing", message);
+            return Self::violate(&self.pins, "w-missing", message);
         }
         let mut open = self.writes.iter().filter(|write| !write.is_complete);
         if let Some(write) = open.next().filter(|_| !Self::IS_LITE) {
             let message = format_args!("{} has {} beats", write.address, self.beat);
-            return Self::broken(&self.pins, "w-missing", message);
+            return Self::violate(&self.pins, "w-missing", message);
         }
         if let Some(write) = self.writes.iter().find(|write| write.is_complete) {
             let message = format_args!("{} has no response", write.address);
-            return Self::broken(&self.pins, "b-missing", message);
+            return Self::violate(&self.pins, "b-missing", message);
         }
         if let Some((address, beats)) = self.reads.front() {
             let message = format_args!("{address} has {beats} beats");
-            return Self::broken(&self.pins, "r-missing", message);
+            return Self::violate(&self.pins, "r-missing", message);
         }
         Ok(())
     }

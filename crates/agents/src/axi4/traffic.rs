@@ -2,7 +2,7 @@
 
 use super::{Axi4Address, Axi4Burst, Axi4Pins};
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights, any_id};
-use crate::operations::{check_resets, longest_delay, operation, wrong};
+use crate::operations::{check_resets, field_error, longest_delay, operation};
 use crate::wide::{Lanes, Wide};
 use cosim_harness::agent::{AgentTraffic, AgentWeights, CasePlan, DrawnTraffic, Pace};
 use cosim_harness::channels::SourceWeights;
@@ -132,7 +132,7 @@ impl<const WORDS: usize> Axi4Operation<WORDS> {
     }
 
     /// The field that breaks a rule of IHI 0022, "Address structure", and the reason.
-    fn wrong(&self) -> Option<(&'static str, &'static str)> {
+    fn broken_rule(&self) -> Option<(&'static str, &'static str)> {
         let beats = self.beats();
         let address = self.address(0);
         let total = u64::from(beats) << address.size;
@@ -201,8 +201,8 @@ pub struct Axi4Traffic<const WORDS: usize = 32> {
 impl<const WORDS: usize> Traffic for Axi4Traffic<WORDS> {
     fn check(&self) -> Result<(), TrafficError> {
         for (index, operation) in self.operations.iter().enumerate() {
-            if let Some((field, message)) = operation.wrong() {
-                return Err(wrong("operations", index, field, message));
+            if let Some((field, message)) = operation.broken_rule() {
+                return Err(field_error("operations", index, field, message));
             }
         }
         check_resets("operations", &self.operations)

@@ -3,7 +3,7 @@
 use super::MemoryPortPins;
 use crate::interface::Interface;
 use crate::memory_check::MemoryCheck;
-use crate::names::broken;
+use crate::names::violate_port;
 use crate::transfer::transfer;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::{GAP, cycles_index};
@@ -107,7 +107,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             self.words.clear();
             self.reads.clear();
             if was_reset && access.is_some() && self.pins.is_quiet_when_idle() {
-                return broken(self.port(), Self::ENABLE_IN_RESET, "en is high in reset");
+                return violate_port(self.port(), Self::ENABLE_IN_RESET, "en is high in reset");
             }
             access = None;
         }
@@ -115,7 +115,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             let address = access.address;
             if address >= self.pins.depth {
                 let message = format_args!("{address:#x}, expected below {:#x}", self.pins.depth);
-                return broken(self.port(), Self::ADDRESS_RANGE, message);
+                return violate_port(self.port(), Self::ADDRESS_RANGE, message);
             }
             if access.is_write {
                 if self.is_memory {
@@ -158,7 +158,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
         let Some(lane) = (0..self.pins.bytes()).find(is_wrong) else { return Ok(()) };
         let message =
             format_args!("{data} from {address:#x}, expected {expected}: byte {lane} differs");
-        broken(self.pins.rdata.name(), Self::READ_DATA, message)
+        violate_port(self.pins.rdata.name(), Self::READ_DATA, message)
     }
 
     /// The port that messages name.

@@ -2,7 +2,7 @@
 
 use super::{StreamBeat, StreamPins, all_lanes};
 use crate::interface::Interface;
-use crate::names::broken;
+use crate::names::violate_port;
 use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, GAP, STALL};
 use cosim_harness::channels::{Monitor, Protocol};
@@ -70,7 +70,7 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
         if let Some(beat) = offer.as_ref().filter(|beat| !in_reset && beat.is_reserved()) {
             let message = format_args!("keep {}, strb {}", beat.keep, beat.strb);
             let pin = self.pins.tstrb.unwrap_or(self.pins.tvalid);
-            return broken(pin.name(), Self::STRB_WITHOUT_KEEP, message);
+            return violate_port(pin.name(), Self::STRB_WITHOUT_KEEP, message);
         }
         self.channel.observe(in_reset, offer, self.pins.is_ready(receiver))
     }

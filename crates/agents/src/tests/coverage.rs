@@ -118,7 +118,11 @@ fn a_stream_covers_gap_stall_and_length() {
 }
 
 /// What reports show of a cycle: each channel with an item, and whether it is taken.
-fn shown<M: Pins, S: Pins>(pins: impl Interface<M, S>, names: &str, defaults: &str) -> String {
+fn shown_transfers<M: Pins, S: Pins>(
+    pins: impl Interface<M, S>,
+    names: &str,
+    defaults: &str,
+) -> String {
     let (_, m, s) = cycle(names, defaults);
     let item = |one: cosim_harness::harness::Transfer| {
         let taken = if one.is_taken { "" } else { " waits" };
@@ -131,24 +135,31 @@ fn shown<M: Pins, S: Pins>(pins: impl Interface<M, S>, names: &str, defaults: &s
 fn reports_show_items_in_words() {
     let cases = [
         (
-            shown(axi4::PINS, "aw awaddr=16 awlen=3 awid=2 rvalid rdata=5 rlast rid=1", AXI4),
+            shown_transfers(
+                axi4::PINS,
+                "aw awaddr=16 awlen=3 awid=2 rvalid rdata=5 rlast rid=1",
+                AXI4,
+            ),
             "aw: write 0x10, 4 beats of 16 bytes, INCR, id 0x2; r: 0x5 OKAY id 0x1 last waits",
         ),
         (
-            shown(axi_lite::PINS, "aw awaddr=16 w wdata=9 wstrb=3 r rdata=5 rresp=2", ""),
+            shown_transfers(axi_lite::PINS, "aw awaddr=16 w wdata=9 wstrb=3 r rdata=5 rresp=2", ""),
             "aw: write 0x10; w: 0x9 strobe 0x3; r: 0x5 SLVERR",
         ),
         (
-            shown(apb::PINS, "psel penable pready paddr=8 prdata=255 pslverr", ""),
+            shown_transfers(apb::PINS, "psel penable pready paddr=8 prdata=255 pslverr", ""),
             "apb: read 0xff from 0x8: error",
         ),
-        (shown(wishbone::CLASSIC, "cyc stb adr=8 ack dat_r=255", ""), "cyc: read 0x8, ack 0xff"),
         (
-            shown(memory_port::PINS, "en we addr=3 be=3 wdata=255", ""),
+            shown_transfers(wishbone::CLASSIC, "cyc stb adr=8 ack dat_r=255", ""),
+            "cyc: read 0x8, ack 0xff",
+        ),
+        (
+            shown_transfers(memory_port::PINS, "en we addr=3 be=3 wdata=255", ""),
             "en: write 0xff lanes 0x3 to 0x3",
         ),
         (
-            shown(stream::PINS, "tvalid tdata=31 tkeep=511 tstrb=511 tid=2 tlast", ""),
+            shown_transfers(stream::PINS, "tvalid tdata=31 tkeep=511 tstrb=511 tid=2 tlast", ""),
             "tvalid: data 0x1f keep 0x1ff id 0x2 last waits",
         ),
     ];
@@ -196,13 +207,13 @@ fn interfaces_may_be_lanes_of_ports_and_members_of_structs() {
     assert!(LANES[0].tlast.is_none() && MEMBERS.tlast.is_some());
     assert_eq!([LANES[1].lanes(), MEMBERS.lanes()], [1, 1]);
     let lanes = "tvalid=5 tdata=11206656 tready=1";
-    assert_eq!(shown(LANES[0], lanes, ""), "tvalid[0]: data 0x0");
-    assert_eq!(shown(LANES[1], lanes, ""), "tvalid[2]: data 0xab waits");
+    assert_eq!(shown_transfers(LANES[0], lanes, ""), "tvalid[0]: data 0x0");
+    assert_eq!(shown_transfers(LANES[1], lanes, ""), "tvalid[2]: data 0xab waits");
     let mut t = T::default();
     LANES[1].tdata.unwrap().set(&mut t, 0x1cd);
     LANES[1].tvalid.set(&mut t, 1);
     let port = |name| Pin::<T>::named("", name).get(&t);
     assert_eq!([port("tdata"), port("tvalid")], [0xcd_0000, 4]);
-    assert_eq!(shown(MEMBERS, "req=1367 resp=2", ""), "req[0]: data 0xab last");
+    assert_eq!(shown_transfers(MEMBERS, "req=1367 resp=2", ""), "req[0]: data 0xab last");
     assert_eq!(MEMBERS.tdata.unwrap().name().to_string(), "req[8:1]");
 }

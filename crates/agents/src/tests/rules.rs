@@ -2,7 +2,7 @@
 
 use super::{
     ApbMonitor, Axi4Monitor, AxiLiteMonitor, MemoryPortMonitor, StreamMonitor, WishboneMonitor,
-    apb, axi_lite, axi4, broken, memory_port, stream, violation, wishbone,
+    apb, axi_lite, axi4, broken_check, memory_port, stream, violation, wishbone,
 };
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ const AXI_LEGAL: [&str; 7] = [
 #[test]
 fn axi_lite_rules() {
     let table = Table {
-        broken: |cycles| broken(AxiLiteMonitor::new(axi_lite::PINS), cycles, ""),
+        broken: |cycles| broken_check(AxiLiteMonitor::new(axi_lite::PINS), cycles, ""),
         checks: [
             AxiLiteMonitor::<axi_lite::M, axi_lite::S>::manager_checks(),
             AxiLiteMonitor::<axi_lite::M, axi_lite::S>::subordinate_checks(),
@@ -183,7 +183,7 @@ fn axi4_rules() {
     let table = Table {
         broken: |cycles| {
             let defaults = "awsize=4 arsize=4 awburst=1 arburst=1 wlast rlast";
-            broken(Monitor::new(axi4::PINS), cycles, defaults)
+            broken_check(Monitor::new(axi4::PINS), cycles, defaults)
         },
         checks: [Monitor::manager_checks(), Monitor::subordinate_checks()].concat(),
         cases,
@@ -200,7 +200,7 @@ fn axi4_rules() {
 fn apb_rules() {
     type Monitor = ApbMonitor<apb::M, apb::S>;
     Table {
-        broken: |cycles| broken(Monitor::new(apb::PINS), cycles, ""),
+        broken: |cycles| broken_check(Monitor::new(apb::PINS), cycles, ""),
         checks: [Monitor::manager_checks(), Monitor::subordinate_checks()].concat(),
         cases: owned(&[
             ("|penable", "enable-without-select"),
@@ -238,8 +238,8 @@ fn apb_rules() {
 #[test]
 fn wishbone_rules() {
     type Monitor = WishboneMonitor<wishbone::M, wishbone::S>;
-    let classic = |cycles: &str| broken(Monitor::new(wishbone::CLASSIC), cycles, "");
-    let pipelined = |cycles: &str| broken(Monitor::new(wishbone::PIPELINED), cycles, "");
+    let classic = |cycles: &str| broken_check(Monitor::new(wishbone::CLASSIC), cycles, "");
+    let pipelined = |cycles: &str| broken_check(Monitor::new(wishbone::PIPELINED), cycles, "");
     let both = [
         ("stb", "stb-without-cyc"),
         ("reset|reset cyc", "active-in-reset"),
@@ -283,7 +283,7 @@ fn wishbone_rules() {
     ];
     table(pipelined, owned(&[both.as_slice(), &taken].concat()), legal).check();
     let monitor = Monitor::new(wishbone::CLASSIC).permit_idle_ack();
-    assert_eq!(broken(monitor, "ack|cyc stb ack|ack", ""), None);
+    assert_eq!(broken_check(monitor, "ack|cyc stb ack|ack", ""), None);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn violations_name_the_pin_that_breaks_the_rule() {
 fn memory_port_rules() {
     type Monitor = MemoryPortMonitor<memory_port::M, memory_port::S>;
     let table = Table {
-        broken: |cycles| broken(Monitor::new(memory_port::PINS), cycles, ""),
+        broken: |cycles| broken_check(Monitor::new(memory_port::PINS), cycles, ""),
         checks: [Monitor::manager_checks(), Monitor::subordinate_checks()].concat(),
         cases: owned(&[
             ("en addr=24", "address-range"),
@@ -337,7 +337,7 @@ fn memory_port_rules() {
         ],
     };
     let monitor = Monitor::new(memory_port::PINS).without_memory();
-    assert_eq!(broken(monitor, table.cases[2].0.as_str(), ""), None);
+    assert_eq!(broken_check(monitor, table.cases[2].0.as_str(), ""), None);
     table.check();
 }
 
@@ -345,7 +345,7 @@ fn memory_port_rules() {
 fn stream_rules() {
     type Monitor = StreamMonitor<stream::M, stream::S>;
     Table {
-        broken: |cycles| broken(Monitor::new(stream::PINS), cycles, "tkeep=511 tstrb=511"),
+        broken: |cycles| broken_check(Monitor::new(stream::PINS), cycles, "tkeep=511 tstrb=511"),
         checks: Monitor::checks(),
         cases: owned(&[
             ("tvalid tdata=1|tready", "valid-held"),

@@ -3,7 +3,7 @@
 use super::{WishbonePins, WishboneTermination};
 use crate::interface::Interface;
 use crate::memory_check::MemoryCheck;
-use crate::names::broken;
+use crate::names::violate_port;
 use crate::transfer::transfer;
 use cosim_harness::channels::{STALL, cycles_index};
 use cosim_harness::harness::{Covergroup, Transfer, Violation, check_list};
@@ -138,7 +138,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             if was_reset && (cyc || stb) {
                 let port = if cyc { pins.cyc.name() } else { pins.stb.name() };
                 let message = format_args!("cyc is {cyc}, stb is {stb} in reset");
-                return broken(port, Self::ACTIVE_IN_RESET, message);
+                return violate_port(port, Self::ACTIVE_IN_RESET, message);
             }
             return Ok(None);
         }
@@ -147,10 +147,14 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
                 "cyc falls while {} transfers wait for a termination",
                 self.waiting.len() + usize::from(self.held.is_some())
             );
-            return broken(pins.cyc.name(), Self::CYC_HELD, message);
+            return violate_port(pins.cyc.name(), Self::CYC_HELD, message);
         }
         if stb && !cyc {
-            return broken(pins.stb.name(), Self::STB_WITHOUT_CYC, "stb is high while cyc is low");
+            return violate_port(
+                pins.stb.name(),
+                Self::STB_WITHOUT_CYC,
+                "stb is high while cyc is low",
+            );
         }
         let is_write = pins.we.is_high(m);
         let request = stb.then(|| Request {
@@ -162,7 +166,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         match (self.held, request) {
             (Some(held), None) => {
                 let message = format_args!("stb falls while {held:x?} waits");
-                return broken(pins.stb.name(), Self::STB_HELD, message);
+                return violate_port(pins.stb.name(), Self::STB_HELD, message);
             }
             (Some(held), Some(request)) if held != request => {
                 let port = if held.is_write != request.is_write {
@@ -175,7 +179,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
                     pins.sel.unwrap_or(pins.stb).name()
                 };
                 let message = format_args!("{held:x?} becomes {request:x?}");
-                return broken(port, Self::REQUEST_HELD, message);
+                return violate_port(port, Self::REQUEST_HELD, message);
             }
             _ => {}
         }
@@ -188,7 +192,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             [ack, err, rty] => {
                 let message = format_args!("ack is {ack}, err is {err}, rty is {rty}");
                 let pin = pins.err.filter(|_| err).or(pins.rty).unwrap_or(pins.ack);
-                return broken(pin.name(), Self::TWO_TERMINATIONS, message);
+                return violate_port(pin.name(), Self::TWO_TERMINATIONS, message);
             }
         };
         let ended = if pins.is_pipelined() {
@@ -209,7 +213,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
                 let pin = pins.err.filter(|_| err).or(pins.rty.filter(|_| rty));
                 let port = pin.unwrap_or(pins.ack).name();
                 let message = format_args!("{termination:?}, but no transfer waits for it");
-                return broken(port, Self::NO_REQUEST, message);
+                return violate_port(port, Self::NO_REQUEST, message);
             }
         };
         let Request { is_write, address, select, .. } = ended;
@@ -225,7 +229,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         let port = || self.pins.ack.name();
         match self.held.as_ref().or(self.waiting.front()) {
             None => Ok(()),
-            Some(first) => broken(port(), Self::NOT_TERMINATED, format_args!("{first:x?}")),
+            Some(first) => violate_port(port(), Self::NOT_TERMINATED, format_args!("{first:x?}")),
         }
     }
 }

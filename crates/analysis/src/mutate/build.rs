@@ -8,7 +8,7 @@ use cosim_formal::cut::{enabled, fixed};
 use cosim_formats::mutation::{ChangedLines, Mutation, Source};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{RtlModels as _, kept, ports, verilator};
+use cosim_rtl::models::{RtlModels as _, model_cache, ports, verilator};
 use cosim_rtl::rtlil::{Line, Unknown};
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeSet;
@@ -106,7 +106,7 @@ impl Mutants {
             registered: true,
             ..Design::default()
         };
-        let cache = LibraryCache::new(verilator()?, cosim_rtl::models::TARGET, kept()?);
+        let cache = LibraryCache::new(verilator()?, cosim_rtl::models::TARGET, model_cache()?);
         let library = cache.library(&design, &files, Some(&ports(info)))?;
         Ok(Built::library(&library))
     }

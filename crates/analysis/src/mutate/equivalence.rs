@@ -7,7 +7,7 @@ use cosim_aig::{Aig, EquivalenceQuery, Interface};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
 use cosim_block::program;
-use cosim_formal::answer::{Answer, Question, Undecidable};
+use cosim_formal::answer::{Answer, NamedQuery, Undecidable};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::certificate::Certificate;
 use cosim_formal::circuit::Circuit;
@@ -65,7 +65,7 @@ impl<'a> EquivalenceChecker<'a> {
         if !info.clocks.is_empty() {
             return Err("the block has several clocks".into());
         }
-        if let Some(because) = session.doubt()? {
+        if let Some(because) = session.find_doubt()? {
             return Err(because.into());
         }
         let assertions = Assertions::read(session, info, parameters)?;
@@ -176,7 +176,7 @@ impl<'a> EquivalenceChecker<'a> {
 
     /// Why no proof counts, if Verilator's model of the unmodified RTL did something else in these
     /// cases.
-    pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
+    pub fn find_doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
         self.circuit.doubt_without(SELECT, info, cases, NEVER)
     }
 
@@ -206,7 +206,7 @@ impl<'a> EquivalenceChecker<'a> {
     /// Checks for structural equality. Returns `None` if that decides nothing.
     pub fn at_once(&self, id: u32) -> Option<Certificate> {
         let value = *self.selected.get(&id)?;
-        let is_same = self.question(value, &self.aig, false) == EquivalenceQuery::Same;
+        let is_same = self.named_query(value, &self.aig, false) == EquivalenceQuery::Same;
         is_same.then_some(Certificate::Structure)
     }
 
@@ -216,15 +216,15 @@ impl<'a> EquivalenceChecker<'a> {
     /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
     pub fn prove(&self, id: u32, rungs: &[Rung]) -> Result<Option<Certificate>, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(None) };
-        let questions = |aim| Ok::<_, Error>(self.questions(id, *value, aim));
-        Ok(climb(self.session, rungs, questions)?.certificate())
+        let named_queries = |aim| Ok::<_, Error>(self.named_queries(id, *value, aim));
+        Ok(climb(self.session, rungs, named_queries)?.certificate())
     }
 
-    /// The questions whether a mutant differs, of which one proof suffices.
-    fn questions(&self, id: u32, value: u32, aim: Aim) -> Vec<Question> {
+    /// The queries whether a mutant differs, of which one proof suffices.
+    fn named_queries(&self, id: u32, value: u32, aim: Aim) -> Vec<NamedQuery> {
         let (aig, interface) = (&self.aig, self.interface(false));
         let queries = match aim {
-            Aim::Proof | Aim::Search => vec![aig.question(&interface, value)],
+            Aim::Proof | Aim::Search => vec![aig.query(&interface, value)],
             Aim::Near { hops } => vec![aig.nearby(&interface, value, hops)],
             Aim::Alone => aig.query_single_registers(&interface, value),
             Aim::Word { hops } => {
@@ -233,7 +233,7 @@ impl<'a> EquivalenceChecker<'a> {
             }
         };
         let name = |number| format!("mutant-{id}-{}-{number}", aim.name());
-        let named = |(number, query)| Question { name: name(number), query };
+        let named = |(number, query)| NamedQuery { name: name(number), query };
         queries.into_iter().enumerate().map(named).collect()
     }
 
@@ -263,7 +263,7 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     fn with_memories(&self, id: u32, attempt: Attempt) -> Result<Answer, Error> {
-        let aig = match self.whole() {
+        let aig = match self.whole_graph() {
             Ok(aig) => aig,
             Err(reason) => {
                 return Ok(Answer::open(format!("with exact memories: {}", reason.because()?)));
@@ -280,15 +280,15 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// The graph with exact memories.
-    fn whole(&self) -> Result<&Aig, Undecidable> {
+    fn whole_graph(&self) -> Result<&Aig, Undecidable> {
         if self.circuit.memory_bits > MEMORY {
             return Err("they are too large".into());
         }
         self.circuit.exact(self.session, FLAT)
     }
 
-    fn question(&self, value: u32, aig: &Aig, filled: bool) -> EquivalenceQuery {
-        aig.question(&self.interface(filled), value)
+    fn named_query(&self, value: u32, aig: &Aig, filled: bool) -> EquivalenceQuery {
+        aig.query(&self.interface(filled), value)
     }
 
     fn interface(&self, filled: bool) -> Interface<'_> {
@@ -307,17 +307,17 @@ impl<'a> EquivalenceChecker<'a> {
             let absent = "the equivalence checker does not include this mutation";
             return Ok(Answer::open(self.apart(id).unwrap_or(absent)));
         };
-        self.answer(&format!("question-{id}"), self.question(*value, aig, filled), attempt)
+        self.answer(&format!("question-{id}"), self.named_query(*value, aig, filled), attempt)
     }
 
-    /// Runs an engine on a question. `name` names files.
+    /// Runs an engine on a query. `name` names files.
     fn answer(
         &self,
         name: &str,
         query: EquivalenceQuery,
         attempt: Attempt,
     ) -> Result<Answer, Error> {
-        Question { name: name.to_owned(), query }.run_attempt(self.session, attempt)
+        NamedQuery { name: name.to_owned(), query }.run_attempt(self.session, attempt)
     }
 }
 

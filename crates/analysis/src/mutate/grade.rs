@@ -119,7 +119,7 @@ fn batches(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<M
 impl MutantBatch {
     /// Smaller batches to run after a worker was lost, because the mutant and the case that caused
     /// the loss are unknown.
-    fn parts(&self) -> Vec<Self> {
+    fn smaller_batches(&self) -> Vec<Self> {
         if self.mutations.len() > 1 {
             let part = |mutation: &u32| Self { mutations: vec![*mutation], ..self.clone() };
             return self.mutations.iter().map(part).collect();
@@ -225,7 +225,7 @@ impl Client for GradingRound<'_> {
             let outcome = Outcome::without_cycles(lost);
             note(&mut self.found, batch.mutations[0], batch.cases.start, outcome);
         } else {
-            self.again.extend(batch.parts());
+            self.again.extend(batch.smaller_batches());
         }
         Ok(PoolAction::Continue)
     }
@@ -276,8 +276,8 @@ mod tests {
     #[test]
     fn a_lost_batch_is_split_down_to_one_case_of_one_mutant() {
         let batch = MutantBatch { mutations: vec![4, 9], cases: 3..6 };
-        let parts = batch.parts();
+        let parts = batch.smaller_batches();
         assert_eq!(parts.len(), 2);
-        assert!(parts.iter().all(|part| part.parts().iter().all(MutantBatch::is_whole)));
+        assert!(parts.iter().all(|part| part.smaller_batches().iter().all(MutantBatch::is_whole)));
     }
 }

@@ -75,7 +75,7 @@ impl MutationShards {
             for part in &self.parts {
                 let graded = part.report.profiles.get(index).filter(|one| one.profile == *profile);
                 let missing = || {
-                    part.wrong(
+                    part.file_error(
                         codes::INCOMPLETE,
                         format!(
                             "has no mutation analysis of profile \
@@ -96,7 +96,7 @@ impl MutationShards {
                     "and the other parts do not contain every mutant of profile \
                      {profile} exactly once"
                 );
-                return Err(self.parts[0].wrong(codes::DAMAGED, message));
+                return Err(self.parts[0].file_error(codes::DAMAGED, message));
             }
             let mutants: Vec<Mutant> = mutants.into_values().cloned().collect();
             let score = MutationScore::score_mutants(mutants.iter(), report.run.accept_believed);
@@ -109,7 +109,7 @@ impl MutationShards {
 }
 
 impl MutationShard {
-    fn wrong(&self, code: Code, message: String) -> Error {
+    fn file_error(&self, code: Code, message: String) -> Error {
         Error::File { code, path: self.folder.clone(), message }
     }
 
@@ -119,11 +119,11 @@ impl MutationShard {
         if !complete {
             let message = "is incomplete: its analysis was interrupted or still runs; continue it \
                  with `resume`";
-            return Err(self.wrong(codes::INCOMPLETE, message.to_owned()));
+            return Err(self.file_error(codes::INCOMPLETE, message.to_owned()));
         }
         let (build, now) = (&run.build, program::build());
         if build != now {
-            return Err(self.wrong(codes::OTHER_BUILD, format!(
+            return Err(self.file_error(codes::OTHER_BUILD, format!(
                 "was graded by build {build}, and this is build {now}; merge with the program that \
                  graded it"
             )));
@@ -143,7 +143,7 @@ impl MutationShard {
         let both = here.as_object().into_iter().chain(there.as_object());
         for name in both.flat_map(|fields| fields.keys()) {
             if here[name] != there[name] {
-                return Err(self.wrong(
+                return Err(self.file_error(
                     codes::OTHER_RUN,
                     format!(
                         "is not a part of the same mutation analysis as {}: {name} is {} here and \
@@ -171,7 +171,7 @@ fn complete(parts: &[MutationShard]) -> Result<(), Error> {
     for pair in parts.windows(2) {
         if shard(&pair[0]) == shard(&pair[1]) {
             let (shard, other) = (shard(&pair[0]), pair[0].folder.display());
-            return Err(pair[1].wrong(
+            return Err(pair[1].file_error(
                 codes::SHARD_SET,
                 format!("is part {shard}, and so is {other}; name only one of them"),
             ));

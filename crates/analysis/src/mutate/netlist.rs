@@ -7,7 +7,7 @@
 
 use cosim_formats::mutation::{Mode, Mutation};
 use cosim_rtl::rtlil::{
-    Cell, Line, Unknown, Widths, bits, digits, parts, plain, width, widths, wires,
+    Cell, Line, Unknown, Widths, bits, cells_and_connections, digits, plain, width, widths, wires,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -194,7 +194,7 @@ impl<'a> InitialValues<'a> {
             }
         }
         let mut behind = BTreeSet::new();
-        for cell in parts(netlist).0 {
+        for cell in cells_and_connections(netlist).0 {
             let Cell { module, kind, name, .. } = cell;
             for (port, signal) in cell.ports() {
                 let is_mutated = at.contains_key(&(module, name, plain(port)));

@@ -42,7 +42,7 @@ fn own_profile_problem(report: &Value) -> Option<String> {
 }
 
 /// The problem of a replay under another profile.
-fn other(report: &Value) -> Option<String> {
+fn other_profile_problem(report: &Value) -> Option<String> {
     let verdict = report["outcome"]["verdict"].as_str()?;
     let (vector, profile) = (&report["vector"], &report["fixes"]);
     (!ALIKE.contains(&verdict)).then(|| format!("{vector}: {verdict} in profile {profile}"))
@@ -65,7 +65,9 @@ pub fn check(checks: &Checks, folder: &Path) -> Result {
         wrong.extend(about(path)?);
     }
     wrong.extend(replay(checks, &vectors, &[])?.iter().filter_map(own_profile_problem));
-    wrong.extend(replay(checks, &vectors, &["--fixes", "all"])?.iter().filter_map(other));
+    wrong.extend(
+        replay(checks, &vectors, &["--fixes", "all"])?.iter().filter_map(other_profile_problem),
+    );
     CheckFailures::from_lines(wrong)
 }
 

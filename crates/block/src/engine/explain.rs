@@ -327,7 +327,7 @@ fn signals(
 /// A port over time.
 fn signal_of(info: &BlockInfo, port: &'static Port, records: &[Record]) -> Signal {
     let values = |of: fn(&Record) -> &[u8]| {
-        records.iter().map(|record| whole(info, port, of(record))).collect::<Vec<_>>()
+        records.iter().map(|record| port_text(info, port, of(record))).collect::<Vec<_>>()
     };
     let is_output = info.outputs.iter().any(|output| output.name == port.name);
     let (kind, values, actual) = if info.transaction_outputs.contains(&port.name) {
@@ -369,7 +369,7 @@ fn differing_signals(info: &BlockInfo, here: &Record, records: &[Record]) -> Vec
         });
         for (name, field) in fields {
             let values = |of: fn(&Record) -> &[u8]| {
-                let value = |record| shown(info, name, port.field(of(record), *field));
+                let value = |record| field_text(info, name, port.field(of(record), *field));
                 records.iter().map(value).collect::<Vec<_>>()
             };
             signals.push(Signal {
@@ -466,14 +466,15 @@ fn differences(info: &BlockInfo, record: &Record) -> Vec<Difference> {
         for (name, field) in fields(info, port) {
             let [expected, actual] = [expected, actual].map(|bytes| port.field(bytes, *field));
             if expected != actual {
-                let [expected, actual] = [expected, actual].map(|value| shown(info, name, value));
+                let [expected, actual] =
+                    [expected, actual].map(|value| field_text(info, name, value));
                 let field = Some((*name).to_owned());
                 found.push(Difference { port: port.name.to_owned(), field, expected, actual });
             }
         }
         // The difference may lie outside of the named fields.
         if found.len() == before {
-            let [expected, actual] = [expected, actual].map(|bytes| whole(info, port, bytes));
+            let [expected, actual] = [expected, actual].map(|bytes| port_text(info, port, bytes));
             found.push(Difference { port: port.name.to_owned(), field: None, expected, actual });
         }
     }
@@ -481,12 +482,12 @@ fn differences(info: &BlockInfo, record: &Record) -> Vec<Difference> {
 }
 
 /// A field's value and its meaning.
-fn shown(info: &BlockInfo, field: &str, value: u64) -> String {
+fn field_text(info: &BlockInfo, field: &str, value: u64) -> String {
     with_meaning(info, field, format!("{value:#x}"), Some(value))
 }
 
 /// A port's value and its meaning.
-fn whole(info: &BlockInfo, port: &Port, bytes: &[u8]) -> String {
+fn port_text(info: &BlockInfo, port: &Port, bytes: &[u8]) -> String {
     let value = (port.width <= 64).then(|| port.field(bytes, Field::new(port.width - 1, 0)));
     with_meaning(info, port.name, port.show(bytes), value)
 }
@@ -521,11 +522,11 @@ fn inputs_above_zero(info: &BlockInfo, bytes: &[u8]) -> (Vec<String>, Vec<PortVa
         info.inputs.iter().filter(is_set).partition(|port| port.width == 1);
     let field = |port: &Port, (name, field): &(&'static str, Field)| {
         let value = port.field(bytes, *field);
-        (value != 0).then(|| ((*name).to_owned(), shown(info, name, value)))
+        (value != 0).then(|| ((*name).to_owned(), field_text(info, name, value)))
     };
     let value = |port: &Port| PortValue {
         port: port.name.to_owned(),
-        value: whole(info, port, bytes),
+        value: port_text(info, port, bytes),
         fields: fields(info, port).iter().filter_map(|named| field(port, named)).collect(),
     };
     let high = single.into_iter().map(|port| port.name.to_owned()).collect();

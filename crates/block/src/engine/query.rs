@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use verilated::BeforeReset;
 
-/// A question about a block. Each variant names its answer.
+/// A query about a block. Each variant names its answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Query {
     /// Checks a scenario file; returns the JSON of the scenario with the defaults of all weights.
@@ -86,7 +86,7 @@ pub struct RawVector {
     pub recorded: Option<Verdict>,
 }
 
-/// Answers a question in postcard.
+/// Answers a query in postcard.
 pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
     match query {
         Query::Scenario { path, text } => {

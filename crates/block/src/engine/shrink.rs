@@ -273,7 +273,7 @@ impl ShrinkSearch<'_> {
     fn report(&mut self) {
         let begin = Instant::now();
         if begin >= self.next_report {
-            self.progress.kept(&|| {
+            self.progress.keep_best(&|| {
                 self.request.vector(self.typed, &self.outcome, self.candidates, Vec::new())
             });
             let took = begin.elapsed();

@@ -92,7 +92,7 @@ pub trait ShrinkProgress {
 
     /// The smallest vector so far, at a limited rate. It is the result if the rest of the work is
     /// lost.
-    fn kept(&mut self, _best: &dyn Fn() -> Result<ShrunkVector, Error>) {}
+    fn keep_best(&mut self, _best: &dyn Fn() -> Result<ShrunkVector, Error>) {}
 }
 
 impl ShrinkProgress for () {}

@@ -269,7 +269,7 @@ impl ShrinkProgress for ShrinkReporter<'_> {
         }
     }
 
-    fn kept(&mut self, best: &dyn Fn() -> Result<ShrunkVector, Error>) {
+    fn keep_best(&mut self, best: &dyn Fn() -> Result<ShrunkVector, Error>) {
         let pause = SHRINK_REPORT_INTERVAL.max(self.cost * BEST_SHARE);
         if self.best.is_some_and(|last| last.elapsed() < pause) {
             return;

@@ -45,7 +45,7 @@ pub enum Work {
     Case(Case),
     /// A self-contained task.
     Task(Box<Task>),
-    /// A question about this block, for a worker that loads no model.
+    /// A query about this block, for a worker that loads no model.
     Query(String, Box<Query>),
 }
 
@@ -88,7 +88,7 @@ pub enum Answer {
     Case(Box<Outcome>),
     /// The result of the task, as JSON.
     Task(String),
-    /// The answer to the question, in postcard.
+    /// The answer to the query, in postcard.
     Query(Vec<u8>),
     /// Our code or the block's panicked, with this message.
     Panicked(String),
@@ -204,7 +204,7 @@ mod tests {
     use cosim_harness::harness::{Hits, Mismatch, Verdict, Violation};
     use proptest::prelude::*;
 
-    fn done(place: u64, verdict: Verdict) -> Reply {
+    fn reply_of(place: u64, verdict: Verdict) -> Reply {
         let (hits, counters) = (Hits::from_counts(&[1, 0, 1 << 40]), vec![7]);
         let reached = vec![5, 0];
         let outcome = Outcome { verdict, cycles: 300, packets: 4, hits, counters, reached };
@@ -236,14 +236,14 @@ mod tests {
         ];
         let mut frames = Frames::default();
         for (place, verdict) in verdicts.iter().enumerate() {
-            let reply = done(place as u64, verdict.clone());
+            let reply = reply_of(place as u64, verdict.clone());
             frames.buffer().extend(frame(&reply).unwrap());
         }
         let replies = read_all(&mut frames);
         let expected: Vec<Reply> = verdicts
             .into_iter()
             .enumerate()
-            .map(|(place, verdict)| done(place as u64, verdict))
+            .map(|(place, verdict)| reply_of(place as u64, verdict))
             .collect();
         assert_eq!(replies, expected);
     }
@@ -280,12 +280,12 @@ mod tests {
 
     #[test]
     fn a_message_has_a_limit() {
-        let bytes = frame(&done(1, Verdict::Match)).unwrap();
+        let bytes = frame(&reply_of(1, Verdict::Match)).unwrap();
         let mut frames = Frames::default();
         frames.buffer().extend(&bytes);
         let length = bytes.len() - HEADER_BYTES;
         assert_eq!(frames.message::<Reply>(length - 1), Err(MalformedMessage));
-        assert_eq!(frames.message::<Reply>(length), Ok(Some(done(1, Verdict::Match))));
+        assert_eq!(frames.message::<Reply>(length), Ok(Some(reply_of(1, Verdict::Match))));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{counted, print_json, print_text};
 use clap::{Args, ValueEnum};
 use cosim_base::error::Error;
 use cosim_rtl::answers::store::{Store, Total};
-use cosim_rtl::models::{answer_store, kept};
+use cosim_rtl::models::{answer_store, model_cache};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io;
@@ -35,7 +35,7 @@ enum Action {
 
 /// Shows or clears the cache of compiled models, and of answers of Yosys and ABC.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let (kept, answers) = (kept()?, answer_store()?);
+    let (kept, answers) = (model_cache()?, answer_store()?);
     match arguments.action {
         Action::Show => show(&kept, answers.as_ref(), arguments.formatting.format)?,
         Action::Clear => clear(&kept, answers.as_ref(), arguments.formatting.format)?,

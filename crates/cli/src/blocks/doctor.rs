@@ -13,7 +13,7 @@ use cosim_base::text;
 use cosim_block::program::VERSION;
 use cosim_formal::certificate::solver;
 use cosim_regress::blocks;
-use cosim_rtl::models::{TARGET, answer_store, kept, verilator};
+use cosim_rtl::models::{TARGET, answer_store, model_cache, verilator};
 use cosim_rtl::yosys;
 use serde::Serialize;
 use std::env;
@@ -189,7 +189,7 @@ fn tool(
 
 /// The folder of compiled models, if models can be kept there.
 fn cache() -> Option<String> {
-    let folder = trust::folder(kept().ok()?.folder()).ok()?;
+    let folder = trust::folder(model_cache().ok()?.folder()).ok()?;
     tempfile::tempfile_in(&folder).ok()?;
     let answers = answer_store().is_ok_and(|store| store.is_some());
     Some(format!("{}{}", folder.display(), if answers { "" } else { ", no answers of Yosys" }))

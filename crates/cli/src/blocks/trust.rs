@@ -38,13 +38,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let manifest = located::manifest(&from)?.ok_or_else(|| located::no_blocks(folder))?;
     let folder = manifest.parent().unwrap_or(Path::new("."));
     if arguments.revoke {
-        Place::from_folder(folder)?.forget()?;
+        Place::from_folder(folder)?.remove_trust()?;
         print_text(&format!("no longer trusted: {}", text::path(folder)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let inputs = Inputs::find_inputs(folder)?;
     Place::from_folder(folder)?.remember()?;
-    print_text(&format!("trusted: {}", inputs.shown()))?;
+    print_text(&format!("trusted: {}", inputs.describe()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -61,7 +61,7 @@ pub fn trusted(folder: &Path) -> Result<Inputs, Error> {
     program::show(&format!(
         "The crate here was never built for you. Its build script, macros and program would run with \
          your rights:\n  {}\n",
-        inputs.shown().replace('\n', "\n  ")
+        inputs.describe().replace('\n', "\n  ")
     ));
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
         program::show("Trust it, now and later? [y/N] ");

@@ -69,7 +69,7 @@ impl NumberedRun {
         let Some(vector) = &group.first.vector else {
             let why = group.first.notes.first().map_or("it was not written", String::as_str);
             let message = format!("failure {} has no vector: {why}", word.display());
-            return Err(failures.wrong(message));
+            return Err(failures.run_error(message));
         };
         // Nothing below a run directory may lead out of it.
         match vector.open(&failures.folder) {
@@ -140,7 +140,7 @@ impl Failures {
         Ok(Self { folder: folder.to_owned(), results: Results::read(folder, |_, _| ())? })
     }
 
-    fn wrong(&self, message: String) -> Error {
+    fn run_error(&self, message: String) -> Error {
         Error::File { code: codes::NOTHING_SELECTED, path: self.folder.clone(), message }
     }
 
@@ -155,11 +155,11 @@ impl Failures {
             return Ok(main);
         }
         let all = match causes.len() {
-            0 => return Err(self.wrong(format!("the run has no failures{}", last_red()))),
+            0 => return Err(self.run_error(format!("the run has no failures{}", last_red()))),
             1 => "the run has one failure, 1".to_owned(),
             all => format!("the run has the failures 1 to {all}"),
         };
-        Err(self.wrong(format!("there is no failure {}: {all}", text::path(word))))
+        Err(self.run_error(format!("there is no failure {}: {all}", text::path(word))))
     }
 }
 

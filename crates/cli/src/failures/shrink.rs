@@ -4,7 +4,7 @@ use crate::failures::failure::NumberedRun;
 use crate::failures::replay::{CheckedVector, load};
 use crate::terminal::options::{
     Format, Formatting, ModelLimits, Quietness, VectorRtl, VectorTarget, check_output, heading,
-    only, path, whole,
+    only, path, whole_number,
 };
 use crate::terminal::progress;
 use crate::{INTERRUPTED, counted, interruption, next_line, print_json, print_text, written};
@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Stop the search after N cycles of simulation.
-    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 8 * SHRINK_BUDGET, help_heading = heading::STOP)]
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole_number::<u64>(0..=u64::MAX), default_value_t = 8 * SHRINK_BUDGET, help_heading = heading::STOP)]
     budget: u64,
     #[command(flatten)]
     formatting: Formatting,

@@ -1,7 +1,7 @@
 //! `cosim prove`.
 
 use crate::proofs::answers::ProverOptions;
-use crate::terminal::options::{Format, Target, heading, of_block, whole};
+use crate::terminal::options::{Format, Target, heading, of_block, whole_number};
 use crate::{INTERRUPTED, interruption, print_text, worst};
 use clap::Args;
 use cosim_analysis::proof::{ProofRun, places};
@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::WHAT)]
     x: bool,
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
-    #[arg(long, value_name = "DEPTH", value_parser = whole::<u32>(1..=u64::from(u32::MAX)), help_heading = heading::CHECK)]
+    #[arg(long, value_name = "DEPTH", value_parser = whole_number::<u32>(1..=u64::from(u32::MAX)), help_heading = heading::CHECK)]
     accept_bounded: Option<u32>,
     #[command(flatten)]
     options: ProverOptions,

@@ -6,7 +6,7 @@ mod resume;
 use crate::running::plan::{PlannedRun, RunPlan};
 use crate::terminal::options::{
     Caching, Certainty, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading,
-    of_block, path, percent, whole,
+    of_block, path, percent, whole_number,
 };
 use crate::terminal::progress;
 use crate::{INTERRUPTED, counted, interruption, print_json, print_text, worst, written};
@@ -57,29 +57,29 @@ pub struct Arguments {
     plan: Option<PathBuf>,
     /// Select N mutants of each profile [default: 1000].
     #[arg(long, visible_alias = "size", value_name = "N",
-          allow_negative_numbers = true, value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
+          allow_negative_numbers = true, value_parser = whole_number::<u32>(1..=u64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
     mutants: Option<u32>,
     /// Select mutants only in lines that differ from OLD, RTL as for `cosim diff`: a folder, a
     /// file, a file list (`.f`), REF:PATH of git, or `built-in`.
     #[arg(long, value_name = "OLD", help_heading = heading::WHAT)]
     in_diff: Option<String>,
     /// Seed of the selection of mutants.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole_number::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
     seed: u64,
     /// Seed of the cases [default: 1].
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
     run_seed: Option<u64>,
     /// Analyse part I of N, every N-th mutant; see `cosim merge`.
     #[arg(long, value_name = "I/N", conflicts_with = "only", help_heading = heading::WHAT)]
     shard: Option<Shard>,
     /// Run at most N cases of each scenario on a mutant [default: as `cosim run`].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = whole::<u64>(1..=MOST_CASES), help_heading = heading::WHAT)]
+          value_parser = whole_number::<u64>(1..=MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
     /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes
     /// thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = whole::<u32>(1..=u64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
+          value_parser = whole_number::<u32>(1..=u64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     packets: Option<u32>,
     /// Select a built-in scenario or a JSON or TOML file; may be repeated [default: all].
     #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
@@ -105,7 +105,7 @@ pub struct Arguments {
     certainty: Certainty,
     /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and
     /// explanation.
-    #[arg(long, value_name = "ID", value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), conflicts_with_all = ["min_score", "accept_believed", "format"], help_heading = heading::REPRODUCE)]
+    #[arg(long, value_name = "ID", value_parser = whole_number::<u32>(1..=u64::from(MOST_MUTANTS)), conflicts_with_all = ["min_score", "accept_believed", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
     #[command(flatten)]
     formatting: Formatting,
@@ -373,7 +373,7 @@ fn claimed(
         let lock = DirectoryLock::new(&place)?;
         // From now on, the analysis can be resumed.
         let mut report = Report::new(prepared.header.clone());
-        report.run_command = Some(RunCommand::now(&report.run.given));
+        report.run_command = Some(RunCommand::of_process(&report.run.given));
         report.write(&lock.folder)?;
         analysis(arguments, prepared, lock, report)
     };

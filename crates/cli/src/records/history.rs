@@ -97,7 +97,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 }
                 Format::Text => {
                     let next = next_line(&["history", "report", &word(file)]);
-                    print_text(&(shown(&runs, &history.causes(block)) + &next))?;
+                    print_text(&(history_text(&runs, &history.causes(block)) + &next))?;
                 }
             }
         }
@@ -105,7 +105,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
+fn history_text(runs: &[Run], failures: &[FailureHistory]) -> String {
     let mut text = String::new();
     for FailureHistory { block, signature, more, first, last, runs, cases, status } in failures {
         let runs = counted(*runs, "run");

@@ -40,7 +40,7 @@ impl EarlierRuns {
     }
 
     /// The history of failures, by signature; `None` if there is no history file.
-    fn known(&self, block: &str, groups: &[Group]) -> Result<Option<Known>, Error> {
+    fn read_history(&self, block: &str, groups: &[Group]) -> Result<Option<Known>, Error> {
         let Some(path) = self.history.as_ref().or(self.baseline.as_ref()) else {
             return Ok(None);
         };
@@ -54,7 +54,7 @@ impl EarlierRuns {
 
     /// Writes the reports of a run, adds it to the history, and releases its directory.
     pub fn publish(&self, mut run: FinishedRun) -> RunReport {
-        let known = self.known(&run.header.block, &run.failures).unwrap_or_else(|error| {
+        let known = self.read_history(&run.header.block, &run.failures).unwrap_or_else(|error| {
             run.unwritten.add(&error);
             None
         });

@@ -136,7 +136,7 @@ fn timing(times: &[Timing], cycles: u64) -> Timing {
         seconds,
         failures_seconds: times.iter().map(|time| time.failures_seconds).sum(),
         cycles_per_second: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
-        peak_memory: PeakMemory::now(),
+        peak_memory: PeakMemory::measure(),
         commit: commits.into_iter().next().filter(|_| one).cloned().flatten(),
         sandbox: Some(sandboxes.join("; ")).filter(|sandbox| !sandbox.is_empty()),
         lost_workers,

@@ -7,7 +7,7 @@ mod until;
 use crate::failures::failure::explain_command;
 use crate::running::plan::{PlannedRun, RunPlan};
 use crate::terminal::options::{
-    ModelLimits, Sandboxing, Target, Threads, duration, heading, of_block, whole,
+    ModelLimits, Sandboxing, Target, Threads, duration, heading, of_block, whole_number,
 };
 use clap::Args;
 use cosim_base::error::Error;
@@ -41,12 +41,12 @@ pub struct Options {
     /// Run N cases of each profile and scenario [default: the number of the block, see `cosim
     /// list`; unlimited with --time].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = whole::<u64>(0..=MOST_CASES - 1), help_heading = heading::WHAT)]
+          value_parser = whole_number::<u64>(0..=MOST_CASES - 1), help_heading = heading::WHAT)]
     cases: Option<u64>,
     /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes
     /// thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = whole::<u32>(1..=u64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
+          value_parser = whole_number::<u32>(1..=u64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     pub packets: Option<u32>,
     /// Select a built-in scenario or a JSON or TOML file; may be repeated [default: all].
     #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
@@ -55,11 +55,11 @@ pub struct Options {
     threads: Threads,
     /// Stop after N failures.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = whole::<u64>(1..=MOST_CASES), help_heading = heading::STOP)]
+          value_parser = whole_number::<u64>(1..=MOST_CASES), help_heading = heading::STOP)]
     max_failures: Option<u64>,
     /// Stop after N cases in which the model did not return.
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
-          value_parser = whole::<u64>(1..=MOST_CASES), help_heading = heading::STOP)]
+          value_parser = whole_number::<u64>(1..=MOST_CASES), help_heading = heading::STOP)]
     max_hangs: u64,
     /// Start no case after DURATION, such as 90s or 10m.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true,

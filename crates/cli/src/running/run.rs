@@ -6,7 +6,7 @@ use crate::running::regression::{
     UntilCovered,
 };
 use crate::terminal::options::{
-    OutputOptions, TraceOptions, check_output, heading, of_block, path, percent, whole,
+    OutputOptions, TraceOptions, check_output, heading, of_block, path, percent, whole_number,
 };
 use crate::{INTERRUPTED, interruption};
 use clap::Args;
@@ -63,7 +63,7 @@ pub struct Arguments {
     #[command(flatten)]
     tracing: TraceOptions,
     /// Also keep the vectors of the first N matching cases, in `saved/`.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>(0..=MOST_CASES), help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole_number::<u64>(0..=MOST_CASES), help_heading = heading::OUTPUT)]
     save_vectors: u64,
     /// Fail if coverage of reachable bins is below PCT in any profile.
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,

@@ -199,7 +199,7 @@ impl Watcher {
         // The comparison below finds saves before this point. Later ones cause an event.
         let now = self.read_files()?;
         let seen = std::mem::replace(&mut self.seen, now);
-        if OnDisk::now(&self.rtl, &known) != seen {
+        if OnDisk::snapshot(&self.rtl, &known) != seen {
             return self.settle();
         }
         while !interrupted.load(Ordering::Relaxed) {
@@ -231,7 +231,7 @@ impl Watcher {
 
     /// Reads the state of the files. Watches their folders first, so that no change is missed.
     fn read_files(&mut self) -> Result<OnDisk, Error> {
-        let now = OnDisk::now(&self.rtl, &self.read);
+        let now = OnDisk::snapshot(&self.rtl, &self.read);
         for folder in now.folders() {
             let watched = self.debouncer.watcher().watch(folder, RecursiveMode::NonRecursive);
             // The removal of a folder shows in its parent folder.
@@ -241,7 +241,7 @@ impl Watcher {
                 return Err(cannot_watch(&error));
             }
         }
-        Ok(OnDisk::now(&self.rtl, &self.read))
+        Ok(OnDisk::snapshot(&self.rtl, &self.read))
     }
 }
 

@@ -153,7 +153,7 @@ pub fn with_defaults(
             Ok(_) => added.extend(new),
             // The command line takes precedence.
             Err(error) if error.kind() == ErrorKind::ArgumentConflict => {}
-            Err(error) => return Err(config.wrong(option, &error)),
+            Err(error) => return Err(config.option_error(option, &error)),
         }
     }
     if added.is_empty() {
@@ -221,7 +221,7 @@ impl Config {
         for (name, table) in &config.tables {
             let Value::Table(table) = table else {
                 let message = format!("`{name}` is outside of a table: put it into `[{ALL}]`");
-                return Err(config.at(codes::UNKNOWN_FIELD, name, message));
+                return Err(config.error_at(codes::UNKNOWN_FIELD, name, message));
             };
             let commands: Vec<&Command> = match name.as_str() {
                 ALL => cli.get_subcommands().collect(),
@@ -231,13 +231,13 @@ impl Config {
                 let message = format!(
                     "unknown table `[{name}]`: tables are `[{ALL}]` and the names of commands"
                 );
-                return Err(config.at(codes::UNKNOWN_FIELD, name, message));
+                return Err(config.error_at(codes::UNKNOWN_FIELD, name, message));
             }
             for option in table.keys() {
                 let is_known = |command: &&Command| argument(command, option).is_some();
                 if !commands.iter().any(is_known) {
                     let message = unknown(option, name, &commands);
-                    return Err(config.at(codes::UNKNOWN_FIELD, option, message));
+                    return Err(config.error_at(codes::UNKNOWN_FIELD, option, message));
                 }
             }
         }
@@ -271,7 +271,7 @@ impl Config {
                 Value::Float(number) => number.to_string(),
                 _ => {
                     let message = format!("`{option}` must be a string, a number or true");
-                    return Err(self.at(codes::BAD_VALUE, option, message));
+                    return Err(self.error_at(codes::BAD_VALUE, option, message));
                 }
             };
             let mut word = OsString::from(format!("--{option}="));
@@ -287,7 +287,7 @@ impl Config {
             (value, true) => Ok(vec![one(value)?]),
             (_, false) => {
                 let message = format!("`{option}` must be true or false");
-                Err(self.at(codes::BAD_VALUE, option, message))
+                Err(self.error_at(codes::BAD_VALUE, option, message))
             }
         }
     }
@@ -299,14 +299,18 @@ impl Config {
         if names.any(|name| name.contains("FILE")) && path.exists() { path } else { text.into() }
     }
 
-    fn wrong(&self, option: &str, error: &clap::Error) -> Error {
+    fn option_error(&self, option: &str, error: &clap::Error) -> Error {
         let text = error.to_string();
         let text = text.lines().next().unwrap_or_default();
-        self.at(codes::BAD_VALUE, option, text.strip_prefix("error: ").unwrap_or(text).to_owned())
+        self.error_at(
+            codes::BAD_VALUE,
+            option,
+            text.strip_prefix("error: ").unwrap_or(text).to_owned(),
+        )
     }
 
     /// An error at the line that begins with a word.
-    fn at(&self, code: Code, word: &str, message: String) -> Error {
+    fn error_at(&self, code: Code, word: &str, message: String) -> Error {
         let begins =
             |line: &str| line.trim_start().trim_start_matches(['[', '"']).starts_with(word);
         let mut offset = 0;

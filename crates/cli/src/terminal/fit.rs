@@ -31,7 +31,7 @@ impl<'a> Terminal<'a> {
             if line.width() <= width {
                 fitted += line;
             } else {
-                broken(line, width, is_command(line, self.program), &mut fitted);
+                break_line(line, width, is_command(line, self.program), &mut fitted);
             }
             fitted += end;
         }
@@ -60,7 +60,7 @@ enum Quote {
 }
 
 /// Writes a line as several.
-fn broken(line: &str, width: usize, is_command: bool, fitted: &mut String) {
+fn break_line(line: &str, width: usize, is_command: bool, fitted: &mut String) {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let hanging = " ".repeat((indent + 2).min(width / 2));
     // Room for ` \`, or for `'\` in quotes.

@@ -604,7 +604,7 @@ impl ModelLimits {
         let memory = self.memory_limit.0;
         let sandbox = if self.sandboxing.no_sandbox { Sandbox::Off } else { Sandbox::On };
         let program = blocks::program().ok_or_else(blocks::missing)?;
-        Ok(WorkerProgram::at(
+        Ok(WorkerProgram::from_path(
             program.start(),
             Limits { stuck_after: self.stuck_after, memory, sandbox },
         ))
@@ -612,7 +612,7 @@ impl ModelLimits {
 }
 
 /// A parser of whole numbers in a range. Its error names the range, whatever the text is.
-pub fn whole<N: TryFrom<u64>>(
+pub fn whole_number<N: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static {
     move |text| {
@@ -652,7 +652,7 @@ pub fn within_percent(percent: f64) -> Result<f64, String> {
 pub struct Threads {
     /// Use N threads [default: all cores].
     #[arg(long, alias = "jobs", short_alias = 'j', value_name = "N", allow_negative_numbers = true,
-          value_parser = whole::<u16>(1..=1024), help_heading = heading::RESOURCES)]
+          value_parser = whole_number::<u16>(1..=1024), help_heading = heading::RESOURCES)]
     threads: Option<u16>,
 }
 
@@ -770,14 +770,14 @@ mod tests {
 
     #[test]
     fn numbers_that_are_not_finite_or_huge_are_refused_with_the_bound() {
-        let parse = whole::<u16>(1..=1024);
+        let parse = whole_number::<u16>(1..=1024);
         for text in ["0", "-1", "1025", "1e308", "inf", "nan", "18446744073709551616", "", "1 "] {
             assert!(parse(text).unwrap_err().contains("from 1 to 1024"), "{text}");
         }
         assert_eq!((parse("1"), parse("1024")), (Ok(1), Ok(1024)));
         // The type is narrower than the range.
-        assert!(whole::<u8>(0..=256)("256").is_err());
-        assert_eq!(whole::<u64>(0..=u64::MAX)("18446744073709551615"), Ok(u64::MAX));
+        assert!(whole_number::<u8>(0..=256)("256").is_err());
+        assert_eq!(whole_number::<u64>(0..=u64::MAX)("18446744073709551615"), Ok(u64::MAX));
         for text in ["-1s", "1e308", "inf", "nan", "366days", "584542046090y", "9e18s", ""] {
             assert!(duration(text).unwrap_err().contains("up to 365days"), "{text}");
         }

@@ -219,7 +219,7 @@ always @* begin z = 0; if (n == 9) z = 1; end";
     assert_eq!(found(["~rst & (odd | outside)", "1'b0"]), [Some(false), None]);
 }
 
-/// No assumption of a question is false at once: what most inputs reach is reached in each of
+/// No assumption of a query is false at once: what most inputs reach is reached in each of
 /// them.
 #[test]
 fn a_point_that_most_inputs_reach_is_reached_by_every_question() {
@@ -262,8 +262,10 @@ end";
 #[test]
 fn a_proof_that_is_wrong_is_refused() {
     let closure = closure(COUNTER, &[(Kind::Line, "elsif", "if (v && n")]);
-    let question = closure.question(&[0], Contents::Shared, Traffic::Any, Purpose::Proof);
-    let EquivalenceQuery::Open { file, .. } = question.unwrap().query else { panic!("the same") };
+    let named_query = closure.named_query(&[0], Contents::Shared, Traffic::Any, Purpose::Proof);
+    let EquivalenceQuery::Open { file, .. } = named_query.unwrap().query else {
+        panic!("the same")
+    };
     let checked = certify(&closure.session, "wrong", &file, &Evidence::Induction).unwrap();
     assert!(checked.is_err(), "{checked:?}");
 }
@@ -313,8 +315,9 @@ fn a_point_without_a_statement_says_why() {
     let closure = closure(body, &points);
     for (number, point) in points.iter().enumerate() {
         assert!(closure.without(number).is_some(), "{point:?}");
-        let question = closure.question(&[number], Contents::Shared, Traffic::Any, Purpose::Proof);
-        assert!(question.is_err());
+        let named_query =
+            closure.named_query(&[number], Contents::Shared, Traffic::Any, Purpose::Proof);
+        assert!(named_query.is_err());
     }
 }
 

@@ -5,7 +5,7 @@
 //! pairing only shows differences that do not exist.
 
 use super::{Cut, Kind as _, Latches, cut_as, rank};
-use cosim_rtl::rtlil::{self, Cell, Memory, Unknown, parts, plain};
+use cosim_rtl::rtlil::{self, Cell, Memory, Unknown, cells_and_connections, plain};
 use std::collections::{BTreeMap, HashMap};
 
 /// A memory and its ports.
@@ -26,7 +26,7 @@ fn memories(netlist: &str) -> BTreeMap<String, Shape> {
         let shape = format!("{size} words of {width} bits from {offset}");
         all.entry(name.to_owned()).or_default().shape.push(shape);
     }
-    let cells = parts(netlist).0;
+    let cells = cells_and_connections(netlist).0;
     let mut ports: Vec<(&Cell<'_>, String)> =
         cells.iter().filter_map(|cell| Some((cell, cell.memory()?))).collect();
     ports.sort_by_key(|(cell, _)| (cell.kind, rank(cell)));

@@ -27,21 +27,21 @@ fn sides(bodies: [&str; 2]) -> Sides {
 
 /// Whether the outputs are proved equal, with a certificate, or differ; `None` for neither.
 fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool> {
-    let question = &sides.questions(contents, traffic, Aim::Proof).unwrap()[0];
-    match sides.run_attempt(question, EQUIVALENCE).unwrap().certificate() {
+    let named_query = &sides.named_queries(contents, traffic, Aim::Proof).unwrap()[0];
+    match sides.run_attempt(named_query, EQUIVALENCE).unwrap().certificate() {
         Some(certificate) => {
             assert!(certificate.is_there(), "{certificate}");
             Some(true)
         }
-        None => match sides.run_attempt(question, QUICK_DIFFERENCE).unwrap() {
+        None => match sides.run_attempt(named_query, QUICK_DIFFERENCE).unwrap() {
             Answer::Reached { .. } => Some(false),
             _ => None,
         },
     }
 }
 
-fn is_certified(sides: &Sides, question: &Question, attempt: Attempt) -> bool {
-    let certificate = sides.run_attempt(question, attempt).unwrap().certificate();
+fn is_certified(sides: &Sides, named_query: &NamedQuery, attempt: Attempt) -> bool {
+    let certificate = sides.run_attempt(named_query, attempt).unwrap().certificate();
     certificate.is_some_and(|certificate| certificate.is_there())
 }
 
@@ -138,14 +138,15 @@ fn a_proof_near_a_change_counts_registers_from_reset_on() {
         };
         let is_proved = |new: &str, hops: usize| {
             let sides = sides([&body(0, "v"), new]);
-            let questions = sides.questions(Contents::Shared, Traffic::Any, Aim::Near { hops });
-            is_certified(&sides, &questions.unwrap()[0], EQUIVALENCE)
+            let named_queries =
+                sides.named_queries(Contents::Shared, Traffic::Any, Aim::Near { hops });
+            is_certified(&sides, &named_queries.unwrap()[0], EQUIVALENCE)
         };
         // Registers of equal names are one, so that nothing is left to prove.
         let alike = body(0, "v").replace("2'd2;", "2'd2 & (w | ~w);");
         let pair = sides([&body(0, "v"), &alike]);
-        let questions = pair.questions(Contents::Shared, Traffic::Any, Aim::Proof).unwrap();
-        assert_eq!(questions[0].query, EquivalenceQuery::Same, "{edges}");
+        let named_queries = pair.named_queries(Contents::Shared, Traffic::Any, Aim::Proof).unwrap();
+        assert_eq!(named_queries[0].query, EquivalenceQuery::Same, "{edges}");
         let same = body(0, "(v & (w | v))");
         let other = body(0, "(v & w)");
         let reset = body(1, "v");
@@ -170,8 +171,11 @@ fn a_register_alone_is_proved_whatever_the_others_do() {
     let old = body("n + 4'd1", 11);
     let is_proved = |new: &str| {
         let sides = sides([&old, new]);
-        let questions = sides.questions(Contents::Shared, Traffic::Any, Aim::Alone);
-        questions.unwrap().iter().any(|question| is_certified(&sides, question, ONE_REGISTER))
+        let named_queries = sides.named_queries(Contents::Shared, Traffic::Any, Aim::Alone);
+        named_queries
+            .unwrap()
+            .iter()
+            .any(|named_query| is_certified(&sides, named_query, ONE_REGISTER))
     };
     // Above 9 the counter never is.
     assert!(is_proved(&body("n == 4'd12 ? 3 : n + 4'd1", 11)));
@@ -223,7 +227,7 @@ fn memories_with_other_contents_are_not_paired() {
         )
     };
     let sides = sides([&table(0), &table(1)]);
-    assert!(sides.questions(Contents::Shared, Traffic::Any, Aim::Proof).is_err());
+    assert!(sides.named_queries(Contents::Shared, Traffic::Any, Aim::Proof).is_err());
     assert_eq!(is_equal(&sides, Contents::Exact, Traffic::Any), Some(false));
 }
 
@@ -324,7 +328,7 @@ fn legal_traffic_keeps_offers() {
     assert_eq!(is_equal(&sides, Contents::Shared, Traffic::Legal), Some(true));
 }
 
-/// No assumption of a question is false at once: outputs that always differ do so in each of them.
+/// No assumption of a query is false at once: outputs that always differ do so in each of them.
 #[test]
 fn outputs_that_always_differ_are_not_proved_equal_by_any_question() {
     let body = |y: &str, next: &str| {
@@ -346,8 +350,8 @@ fn outputs_that_always_differ_are_not_proved_equal_by_any_question() {
         for contents in [Contents::Shared, Contents::Exact] {
             for traffic in [Traffic::Any, Traffic::Legal] {
                 for aim in [Aim::Proof, Aim::Near { hops: 1 }, Aim::Alone, Aim::Search] {
-                    for question in sides.questions(contents, traffic, aim).unwrap() {
-                        let found = sides.run_attempt(&question, QUICK_DIFFERENCE).unwrap();
+                    for named_query in sides.named_queries(contents, traffic, aim).unwrap() {
+                        let found = sides.run_attempt(&named_query, QUICK_DIFFERENCE).unwrap();
                         let expected = match is_same {
                             true => !matches!(found, Answer::Reached { .. }),
                             false => matches!(found, Answer::Reached { .. }),

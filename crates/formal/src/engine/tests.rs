@@ -1,7 +1,7 @@
 //! Queries to engines and the cache of their replies.
 
 use super::*;
-use crate::answer::{Answer, Question};
+use crate::answer::{Answer, NamedQuery};
 use crate::certificate::{Flaw, certify};
 use crate::ladder::{Aim, climb};
 use crate::portfolio::{FIRST_CYCLES, INDUCTION_STEP, LONG_PROOF, PAIRS_OF_VALUES, SHORT_PROOF};
@@ -40,16 +40,16 @@ fn answer_to(session: &YosysSession, (file, input): (&[u8], &str), engines: Atte
 #[test]
 fn a_kept_answer_is_the_same_and_writes_no_file() {
     let kept = Kept::new();
-    for question in [REACHED, NEVER] {
+    for named_query in [REACHED, NEVER] {
         let first = kept.session("1");
-        let answer = answer_to(&first, question, FIRST_CYCLES);
+        let answer = answer_to(&first, named_query, FIRST_CYCLES);
         assert_eq!(first.answers().counts(), [1, 0]);
         let second = kept.session("1");
         // Without its folder, a session that runs ABC fails: the answer must come from the cache.
         fs::remove_dir_all(second.path("")).unwrap();
-        assert_eq!(answer_to(&second, question, FIRST_CYCLES), answer);
+        assert_eq!(answer_to(&second, named_query, FIRST_CYCLES), answer);
         assert_eq!(second.answers().counts(), [1, 1]);
-        let renamed = answer_to(&second, (question.0, "b"), FIRST_CYCLES);
+        let renamed = answer_to(&second, (named_query.0, "b"), FIRST_CYCLES);
         assert_eq!(format!("{renamed:?}"), format!("{answer:?}").replace("\"a\"", "\"b\""));
     }
     assert!(matches!(answer_to(&kept.session("1"), REACHED, FIRST_CYCLES), Decision::Reached(_)));
@@ -59,14 +59,14 @@ fn a_kept_answer_is_the_same_and_writes_no_file() {
 #[test]
 fn a_decision_names_its_command_and_its_depth() {
     let kept = Kept::new();
-    for (question, attempt, engine, depth) in [
+    for (named_query, attempt, engine, depth) in [
         (REACHED, FIRST_CYCLES, "ABC bmc3", Some(1)),
         (NEVER, FIRST_CYCLES, "ABC bmc3", None),
         (NEVER, INDUCTION_STEP, "ABC ind", Some(2)),
         (NEVER, LONG_PROOF, "ABC scorr -w; dc2; pdr", None),
     ] {
         for _ in 0..2 {
-            let (file, input) = question;
+            let (file, input) = named_query;
             let inputs = [input.to_owned()];
             let (_, by) = decide(&kept.session("1"), "question", file, &inputs, attempt).unwrap();
             assert_eq!(by.engine, engine);
@@ -147,12 +147,12 @@ fn a_trace_that_violates_nothing_is_no_counterexample_and_is_not_kept() {
     }
 }
 
-/// The next question would be proved by the structure of its network.
+/// The next query would be proved by the structure of its network.
 #[test]
 fn a_proof_that_the_second_solver_contradicts_ends_the_attempts() {
     const LIAR: &FixedReply = &FixedReply(Reply::Never(None));
     let wrong = Attempt { engine: LIAR, ..FIRST_CYCLES };
-    let questions = |aim: Aim| {
+    let named_queries = |aim: Aim| {
         let query = match aim {
             Aim::Proof => EquivalenceQuery::Open {
                 file: REACHED.0.to_vec(),
@@ -161,11 +161,11 @@ fn a_proof_that_the_second_solver_contradicts_ends_the_attempts() {
             },
             _ => EquivalenceQuery::Same,
         };
-        Ok::<_, Error>(vec![Question { name: aim.name(), query }])
+        Ok::<_, Error>(vec![NamedQuery { name: aim.name(), query }])
     };
     let found = |attempt| {
         let rungs = [(Aim::Proof, attempt), (Aim::Alone, FIRST_CYCLES)];
-        climb(&Kept::new().session("1"), &rungs, questions).unwrap()
+        climb(&Kept::new().session("1"), &rungs, named_queries).unwrap()
     };
     assert!(matches!(found(wrong), Answer::Disputed { .. }));
     assert!(found(FIRST_CYCLES).is_never());
@@ -193,11 +193,11 @@ fn a_reply_is_kept_without_the_names_of_inputs() {
 fn another_graph_engine_or_version_is_a_new_question() {
     let kept = Kept::new();
     answer_to(&kept.session("1"), REACHED, FIRST_CYCLES);
-    for (version, question, engines) in
+    for (version, named_query, engines) in
         [("1", NEVER, FIRST_CYCLES), ("1", REACHED, INDUCTION_STEP), ("2", REACHED, FIRST_CYCLES)]
     {
         let session = kept.session(version);
-        answer_to(&session, question, engines);
+        answer_to(&session, named_query, engines);
         assert_eq!(session.answers().counts(), [1, 0], "{version} {engines:?}");
     }
 }
@@ -302,7 +302,7 @@ fn states_of_small_networks_are_a_certified_invariant() {
 }
 
 /// No assumption about mutants is false at once: an output that a mutation inverts differs in each
-/// question, and one that it never changes does not.
+/// query, and one that it never changes does not.
 #[test]
 fn an_output_that_always_differs_is_reached_by_every_question() {
     // Inputs: rst, read, select, a; a register of `a`; y is the register, or its inverse while
@@ -333,7 +333,7 @@ fn an_output_that_always_differs_is_reached_by_every_question() {
     for (y, expected) in [("18", true), ("10", false)] {
         let aig = Aig::parse(&text.replace('Y', y)).unwrap();
         for interface in [interface, Interface { filled: true, ..interface }] {
-            assert_eq!(is_reached(aig.question(&interface, 1)), expected);
+            assert_eq!(is_reached(aig.query(&interface, 1)), expected);
             for hops in 0..2 {
                 assert_eq!(is_reached(aig.nearby(&interface, 1, hops)), expected);
                 let by_word = aig.by_word(&interface, 1, &words, Some(hops)).unwrap();

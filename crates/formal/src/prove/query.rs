@@ -1,7 +1,7 @@
 //! Runs engines on one property, cheap ones first.
 
 use super::{Kind, Memories, OFFER, PropertyAnswer, Prover};
-use crate::answer::{Answer, Question, Traffic};
+use crate::answer::{Answer, NamedQuery, Traffic};
 use crate::certificate::Certificate;
 use crate::portfolio::{Attempt, INDUCTION, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF, WORD};
 use cosim_aig::{Aig, Interface, Reads};
@@ -30,16 +30,16 @@ pub(super) fn not_checked() -> PropertyAnswer {
 pub(super) struct Query<'a> {
     builder: QueryBuilder<'a>,
     traffic: Traffic,
-    question: Question,
+    named_query: NamedQuery,
     answer: Answer,
 }
 
 impl<'a> Query<'a> {
     /// A query without an answer; `None` if the network cannot express it.
     pub(super) fn new(builder: QueryBuilder<'a>, traffic: Traffic) -> Result<Option<Self>, Error> {
-        let question = builder.question_under(traffic)?;
+        let named_query = builder.query_under(traffic)?;
         let answer = Answer::open("not checked");
-        Ok(question.map(|question| Self { builder, traffic, question, answer }))
+        Ok(named_query.map(|named_query| Self { builder, traffic, named_query, answer }))
     }
 
     /// Runs the induction; `None` if the network cannot express the query.
@@ -95,7 +95,8 @@ impl<'a> Query<'a> {
     pub(super) fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
         for attempt in attempts {
             let Answer::Open { cycles: before, by: known, .. } = &self.answer else { break };
-            let mut answer = self.question.run_attempt(&self.builder.prover.session, *attempt)?;
+            let mut answer =
+                self.named_query.run_attempt(&self.builder.prover.session, *attempt)?;
             if let Answer::Open { cycles, by, .. } = &mut answer
                 && *cycles <= *before
             {
@@ -169,14 +170,14 @@ impl QueryBuilder<'_> {
         format!("cosim_{of}_{}", self.property)
     }
 
-    /// Whether the property fails for this traffic, as [`Self::question`].
-    pub(super) fn question_under(&self, traffic: Traffic) -> Result<Option<Question>, Error> {
-        self.question(bad_signal(traffic))
+    /// Whether the property fails for this traffic, as [`Self::query`].
+    pub(super) fn query_under(&self, traffic: Traffic) -> Result<Option<NamedQuery>, Error> {
+        self.named_query(bad_signal(traffic))
     }
 
     /// Whether the output can be 1; `None` if the property reads more of the memories than one
     /// followed word.
-    pub(super) fn question(&self, of: &str) -> Result<Option<Question>, Error> {
+    pub(super) fn named_query(&self, of: &str) -> Result<Option<NamedQuery>, Error> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
@@ -198,7 +199,7 @@ impl QueryBuilder<'_> {
             ));
         }
         let name = format!("{output}-{:?}", self.memories);
-        Ok(query.map(|query| Question { name, query }))
+        Ok(query.map(|query| NamedQuery { name, query }))
     }
 
     /// An induction under the invariants, if it proves the property. The invariants must be proved
@@ -208,11 +209,12 @@ impl QueryBuilder<'_> {
             return Ok(None);
         }
         let known = self.prover.invariants()?.filter(|known| known.traffic <= traffic);
-        let (Some(known), Some(question)) = (known, self.question(masked_bad_signal(traffic))?)
+        let (Some(known), Some(named_query)) =
+            (known, self.named_query(masked_bad_signal(traffic))?)
         else {
             return Ok(None);
         };
-        let mut answer = question.run_attempt(&self.prover.session, INDUCTION)?;
+        let mut answer = named_query.run_attempt(&self.prover.session, INDUCTION)?;
         if let Answer::Never { certificate, .. } = &mut answer
             && certificate.is_there()
             && !known.are_certified

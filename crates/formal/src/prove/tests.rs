@@ -219,7 +219,7 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
         (Kind::Held, "1'b1"),
     ];
     let prover = Subject { assumption: "~(d == 5)", ..COUNTER }.prover(&bad);
-    let whole = prover.whole().unwrap().unwrap();
+    let whole = prover.whole_network().unwrap().unwrap();
     let (_, cut) = prover.graph();
     assert!(prover.decide(5).unwrap().is_broken());
     for property in 1..5 {
@@ -232,8 +232,8 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
         {
             let builder = QueryBuilder { property, memories, aig, ..builder_of(&prover) };
             for of in ["bad", "legal", "known", "given"] {
-                let question = builder.question(of).unwrap().unwrap();
-                let found = question.run_attempt(&prover.session, FIRST_CYCLES).unwrap();
+                let named_query = builder.named_query(of).unwrap().unwrap();
+                let found = named_query.run_attempt(&prover.session, FIRST_CYCLES).unwrap();
                 let is_reached = matches!(found, Answer::Reached { .. });
                 assert_eq!(is_reached, is_false, "{property} {memories:?} {of}: {found:?}");
             }
@@ -241,7 +241,7 @@ fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
     }
 }
 
-/// The questions about the second property.
+/// The queries about the second property.
 fn builder_of(prover: &Prover) -> QueryBuilder<'_> {
     let (memories, aig) = prover.graph();
     QueryBuilder { prover, property: 1, group: &[], memories, aig, is_alone: false }
@@ -257,8 +257,8 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let builder = || builder_of(&prover);
     let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
     for (of, expected) in [("legal", false), ("given", true), ("known", true)] {
-        let question = builder().question(of).unwrap().unwrap();
-        let answer = question.run_attempt(&prover.session, INDUCTION).unwrap();
+        let named_query = builder().named_query(of).unwrap().unwrap();
+        let answer = named_query.run_attempt(&prover.session, INDUCTION).unwrap();
         assert_eq!(answer.is_never(), expected, "{of}: {answer:?}");
     }
     // The invariant needs no assumption, so the property needs none.
@@ -652,7 +652,7 @@ fn an_output_that_is_always_unknown_is_refuted_under_all_assumptions() {
         always @(posedge clk) if (rst) k <= 0; assign on = m[a[3:2]] == 0; assign r = k;
         assign y = 'x;";
     let prover = x_prover(body, vec![("y", None), ("r", None)]);
-    let whole = prover.whole().unwrap().unwrap();
+    let whole = prover.whole_network().unwrap().unwrap();
     let (_, cut) = prover.graph();
     for (property, is_false) in [(0, true), (1, false)] {
         for (memories, aig) in
@@ -662,10 +662,10 @@ fn an_output_that_is_always_unknown_is_refuted_under_all_assumptions() {
                 let group = &[];
                 let builder =
                     QueryBuilder { prover: &prover, property, group, memories, aig, is_alone };
-                let Some(question) = builder.question(of).unwrap() else {
+                let Some(named_query) = builder.named_query(of).unwrap() else {
                     panic!("{memories:?} {of}");
                 };
-                let found = question.run_attempt(&prover.session, FIRST_CYCLES).unwrap();
+                let found = named_query.run_attempt(&prover.session, FIRST_CYCLES).unwrap();
                 let is_reached = matches!(found, Answer::Reached { .. });
                 // What may be unknown in a word is no register that the reset sets.
                 assert_eq!(is_reached, is_false, "{property} {memories:?} {of} {is_alone}");

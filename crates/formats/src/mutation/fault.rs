@@ -139,7 +139,7 @@ impl Mutation {
     }
 
     /// The first place in the RTL, as `file:line`.
-    pub fn at(&self) -> String {
+    pub fn first_place(&self) -> String {
         match self.sources.first() {
             Some(source) => format!("{}:{}", source.file, source.line),
             None => self.module.clone(),
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_line_of_yosys_is_read_and_written_again() {
         let mutation = Mutation::parse(7, LINE, &str::to_owned).unwrap();
-        assert_eq!(mutation.at(), "a/top.v:121");
+        assert_eq!(mutation.first_place(), "a/top.v:121");
         assert_eq!(mutation.words(), "laddr[55] (register, Q[55]) is inverted while bit 49 is 1");
         assert_eq!(
             mutation.command(),

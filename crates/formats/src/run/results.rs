@@ -195,7 +195,7 @@ impl RunDirectory {
     }
 
     /// Removes the journal of a complete run.
-    pub fn forget(&self) {
+    pub fn remove_journal(&self) {
         let _ = fs::remove_file(self.folder().join(JOURNAL));
     }
 

@@ -72,7 +72,7 @@ pub struct PeakMemory {
 }
 
 impl PeakMemory {
-    pub fn now() -> Self {
+    pub fn measure() -> Self {
         // `maxrss` is in KiB on Linux.
         let of = |who| Some(u64::try_from(getrusage(who).ok()?.max_rss()).ok()? * 1024);
         let program = own_peak().or_else(|| of(UsageWho::RUSAGE_SELF));

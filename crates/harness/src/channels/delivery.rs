@@ -1,6 +1,6 @@
 //! The delivery of expected items on a channel.
 
-use super::expected::{InOrder, broken, transaction_checks};
+use super::expected::{InOrder, transaction_checks, violate};
 use super::monitor::{Monitor, Protocol};
 use crate::harness::Violation;
 use std::fmt::Debug;
@@ -52,7 +52,7 @@ impl<T: Copy + PartialEq + Debug> Delivery<T> {
         self.hidden = if is_hidden { self.hidden + 1 } else { 0 };
         if let Some(latency) = self.latency.filter(|latency| is_hidden && self.hidden >= *latency) {
             let message = format_args!("no item is on offer {latency} cycles after its cause");
-            return Err(broken(self.channel, "late", message));
+            return Err(violate(self.channel, "late", message));
         }
         if let Some(item) = &taken {
             self.expected.check(item)?;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     /// The check that fails in the last of some cycles (in reset, offer, ready, expected before).
-    fn broken(cycles: &[(bool, Option<u8>, bool, Option<u8>)]) -> Option<String> {
+    fn broken_check(cycles: &[(bool, Option<u8>, bool, Option<u8>)]) -> Option<String> {
         let mut out = Delivery::new("out", Some(2));
         let mut failed = None;
         for (in_reset, offer, ready, expected) in cycles {
@@ -105,15 +105,18 @@ mod tests {
     #[test]
     fn each_check_fires_and_a_delivery_in_time_passes() {
         let due = (false, None, true, Some(7));
-        assert_eq!(broken(&[due, (false, None, true, None)]).as_deref(), Some("out-late"));
-        assert_eq!(broken(&[due, (false, Some(8), true, None)]).as_deref(), Some("out-differs"));
-        assert_eq!(broken(&[due]).as_deref(), Some("out-missing"));
+        assert_eq!(broken_check(&[due, (false, None, true, None)]).as_deref(), Some("out-late"));
+        assert_eq!(
+            broken_check(&[due, (false, Some(8), true, None)]).as_deref(),
+            Some("out-differs")
+        );
+        assert_eq!(broken_check(&[due]).as_deref(), Some("out-missing"));
         let waits = (false, Some(7), false, None);
         assert_eq!(
-            broken(&[due, waits, (false, None, false, None)]).as_deref(),
+            broken_check(&[due, waits, (false, None, false, None)]).as_deref(),
             Some("out-valid-held")
         );
-        assert_eq!(broken(&[due, waits, waits, waits, (false, Some(7), true, None)]), None);
-        assert_eq!(broken(&[due, (true, None, true, None)]), None);
+        assert_eq!(broken_check(&[due, waits, waits, waits, (false, Some(7), true, None)]), None);
+        assert_eq!(broken_check(&[due, (true, None, true, None)]), None);
     }
 }

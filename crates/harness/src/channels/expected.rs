@@ -20,7 +20,7 @@ pub fn transaction_checks(channel: &str) -> Vec<String> {
 }
 
 #[cold]
-pub(super) fn broken(channel: &str, rule: &str, message: fmt::Arguments<'_>) -> Violation {
+pub(super) fn violate(channel: &str, rule: &str, message: fmt::Arguments<'_>) -> Violation {
     Violation::new(&format!("{channel}-{rule}"), message).with_subject(channel)
 }
 
@@ -74,7 +74,7 @@ impl<T: PartialEq + Debug> InOrder<T> {
             }
             None => {
                 let message = format_args!("{actual:x?}, but none is expected");
-                let violation = broken(self.channel, "unexpected", message);
+                let violation = violate(self.channel, "unexpected", message);
                 Err(Violation { actual: Some(format!("{actual:x?}").into()), ..violation })
             }
         }
@@ -107,7 +107,7 @@ impl<T: PartialEq + Debug> InOrder<T> {
         message: fmt::Arguments<'_>,
     ) -> Violation {
         let expected = Some(format!("{expected:x?}").into());
-        Violation { expected, since: Some(since), ..broken(self.channel, rule, message) }
+        Violation { expected, since: Some(since), ..violate(self.channel, rule, message) }
     }
 
     /// Forgets the expected transactions, as a reset does. Returns their number.
@@ -172,7 +172,7 @@ impl<I: Ord + Debug, T: PartialEq + Debug> PerId<I, T> {
     pub fn check(&mut self, id: &I, actual: &T) -> Result<(), Violation> {
         match self.queues.get_mut(id) {
             Some(queue) => queue.check(actual),
-            None => Err(broken(
+            None => Err(violate(
                 self.channel,
                 "unexpected",
                 format_args!("{actual:x?} with ID {id:x?}, which has no expected transaction"),

@@ -1,6 +1,6 @@
 //! The grants of an arbiter.
 
-use super::expected::broken;
+use super::expected::violate;
 use crate::harness::Violation;
 
 /// The names of the checks of the grants of a source: several lanes have one; a lane has one
@@ -62,7 +62,7 @@ impl<const LANES: usize> RoundRobin<LANES> {
         let message = format_args!(
             "grants {grants:#b}, requests {valid:#b}, turns {row:?}, packet of {owner:?}"
         );
-        Err(broken(self.source, check, message))
+        Err(violate(self.source, check, message))
     }
 
     /// An item of a lane was taken, and its packet ends with it or goes on.

@@ -73,7 +73,7 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
 
     /// A violation of the valid, or of the channel if the valid is not known.
     #[cold]
-    fn broken(&self, rule: &str, message: fmt::Arguments<'_>) -> Violation {
+    fn violate(&self, rule: &str, message: fmt::Arguments<'_>) -> Violation {
         let prefix = self.protocol.prefix;
         let check = format!("{prefix}{rule}");
         match self.valid {
@@ -103,7 +103,7 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
             false => (self.protocol.quiet_after_reset.filter(|_| was_reset), "right after"),
         };
         if let (Some(item), Some(check)) = (offer, check) {
-            return Err(self.broken(check, format_args!(" is high {when} reset, with {item:x?}")));
+            return Err(self.violate(check, format_args!(" is high {when} reset, with {item:x?}")));
         }
         if in_reset {
             self.waiting = None;
@@ -113,14 +113,14 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
             match (offer, valid_held, item_held) {
                 (None, Some(check), _) => {
                     let message = format_args!(" falls before {waiting:x?} is taken");
-                    return Err(self.broken(check, message));
+                    return Err(self.violate(check, message));
                 }
                 (Some(item), _, Some(check)) if item != waiting => {
                     let message =
                         format_args!(": {waiting:x?} becomes {item:x?} before it is taken");
                     let [actual, expected] =
                         [item, waiting].map(|it| Some(format!("{it:x?}").into()));
-                    return Err(Violation { actual, expected, ..self.broken(check, message) });
+                    return Err(Violation { actual, expected, ..self.violate(check, message) });
                 }
                 _ => {}
             }
@@ -144,7 +144,7 @@ mod tests {
     const RULES: Protocol = Protocol::for_channel("pop");
 
     /// The check that fails in the last of some cycles (in reset, offer, ready).
-    fn broken(cycles: &[(bool, Option<u8>, bool)]) -> Option<String> {
+    fn broken_check(cycles: &[(bool, Option<u8>, bool)]) -> Option<String> {
         let mut monitor = Monitor::new(RULES);
         let (last, before) = cycles.split_last().unwrap();
         for (in_reset, offer, ready) in before {
@@ -156,13 +156,16 @@ mod tests {
     #[test]
     fn each_rule_fires_and_legal_cycles_pass() {
         let waits = (false, Some(1), false);
-        assert_eq!(broken(&[waits, (false, None, true)]).as_deref(), Some("pop-valid-held"));
-        assert_eq!(broken(&[waits, (false, Some(2), true)]).as_deref(), Some("pop-item-held"));
+        assert_eq!(broken_check(&[waits, (false, None, true)]).as_deref(), Some("pop-valid-held"));
+        assert_eq!(
+            broken_check(&[waits, (false, Some(2), true)]).as_deref(),
+            Some("pop-item-held")
+        );
         let in_reset = (true, Some(1), true);
-        assert_eq!(broken(&[in_reset, in_reset]).as_deref(), Some("pop-quiet-in-reset"));
-        assert_eq!(broken(&[waits, in_reset]), None, "a synchronous reset");
-        assert_eq!(broken(&[waits, (false, Some(1), true), (false, Some(2), true)]), None);
-        assert_eq!(broken(&[waits, (true, None, false), (false, None, true)]), None);
+        assert_eq!(broken_check(&[in_reset, in_reset]).as_deref(), Some("pop-quiet-in-reset"));
+        assert_eq!(broken_check(&[waits, in_reset]), None, "a synchronous reset");
+        assert_eq!(broken_check(&[waits, (false, Some(1), true), (false, Some(2), true)]), None);
+        assert_eq!(broken_check(&[waits, (true, None, false), (false, None, true)]), None);
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub struct Source<'a, T> {
 impl<'a, T: Burst> Source<'a, T> {
     /// A source at the beginning of a list.
     pub fn new(offers: &'a [Offer<T>]) -> Self {
-        Self { rest: offers, inside: 0, gap: gap(offers), taken: 0 }
+        Self { rest: offers, inside: 0, gap: longest_gap(offers), taken: 0 }
     }
 
     /// The item on offer in this cycle.
@@ -91,7 +91,7 @@ impl<'a, T: Burst> Source<'a, T> {
             self.gap = entry.item.pause();
             return None;
         }
-        (self.rest, self.inside, self.gap) = (rest, 0, gap(rest));
+        (self.rest, self.inside, self.gap) = (rest, 0, longest_gap(rest));
         Some(entry)
     }
 
@@ -100,7 +100,7 @@ impl<'a, T: Burst> Source<'a, T> {
     pub fn reset(&mut self) {
         if self.inside > 0 {
             self.rest = &self.rest[1..];
-            (self.inside, self.gap) = (0, gap(self.rest));
+            (self.inside, self.gap) = (0, longest_gap(self.rest));
         }
     }
 
@@ -286,7 +286,7 @@ where
     }
 }
 
-fn gap<T>(offers: &[Offer<T>]) -> u64 {
+fn longest_gap<T>(offers: &[Offer<T>]) -> u64 {
     offers.first().map_or(0, |offer| offer.gap.get())
 }
 
@@ -318,7 +318,7 @@ mod tests {
     }
 
     /// Item on offer and finished entry in each cycle.
-    fn seen(source: &mut Source<'_, Letters>, ready: &[bool]) -> Vec<(Option<char>, bool)> {
+    fn seen_items(source: &mut Source<'_, Letters>, ready: &[bool]) -> Vec<(Option<char>, bool)> {
         ready.iter().map(|ready| (source.offer(), source.clock(*ready).is_some())).collect()
     }
 
@@ -328,7 +328,7 @@ mod tests {
         let mut source = Source::new(&offers);
         let (a, b) = (Some('a'), Some('b'));
         let none = (None, false);
-        let seen = seen(&mut source, &[true, true, false, true, true, true]);
+        let seen = seen_items(&mut source, &[true, true, false, true, true, true]);
         assert_eq!(seen, [none, none, (a, false), (a, true), (b, true), none]);
         assert_eq!((source.taken(), source.remaining()), (2, 0));
     }
@@ -339,11 +339,11 @@ mod tests {
         let mut source = Source::new(&offers);
         let none = (None, false);
         let [a, b, x] = ['a', 'b', 'x'].map(Some);
-        let cycles = seen(&mut source, &[true, true, true, true]);
+        let cycles = seen_items(&mut source, &[true, true, true, true]);
         assert_eq!(cycles, [(a, false), none, (b, true), (x, false)]);
         source.reset();
         source.reset();
-        assert_eq!(seen(&mut source, &[true]), [(Some('z'), true)]);
+        assert_eq!(seen_items(&mut source, &[true]), [(Some('z'), true)]);
     }
 
     #[test]

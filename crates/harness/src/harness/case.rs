@@ -565,7 +565,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         }
         if ended.is_none() {
             sampled.compare(&open);
-            let verdict = if !is_written::<B>() || same(&accepted, &actual) {
+            let verdict = if !is_written::<B>() || are_equal(&accepted, &actual) {
                 let violation = judgement.err().filter(|_| is_written::<B>());
                 let failed = violation.map(|violation| Verdict::CheckFailed { cycle, violation });
                 let hang = || Verdict::Hang { cycle: Some(cycle), state: state.to_owned() };
@@ -645,7 +645,7 @@ pub(super) fn is_assertion(check: &str) -> bool {
 /// early exit would wait for each of them. It uses indices, because inlining of iterator adapters
 /// depends on the optimiser.
 #[inline]
-fn same<P: Pins>(expected: &P, actual: &P) -> bool {
+fn are_equal<P: Pins>(expected: &P, actual: &P) -> bool {
     let ((expected, rest), (actual, other)) =
         (expected.as_bytes().as_chunks::<8>(), actual.as_bytes().as_chunks::<8>());
     let mut difference = 0;

@@ -247,7 +247,7 @@ mod tests {
     }
 
     /// The message about weights in the third line, and its place in the text.
-    fn wrong(weights: &str) -> (String, Option<std::ops::Range<usize>>) {
+    fn weights_error(weights: &str) -> (String, Option<std::ops::Range<usize>>) {
         let text = format!("name = 'x'\nabout = 'x'\nweights = {weights}");
         let error = scenario_from::<Weights>(&text).unwrap_err();
         (error.message().to_owned(), error.span())
@@ -255,16 +255,16 @@ mod tests {
 
     #[test]
     fn errors_have_a_place() {
-        let (message, place) = wrong("{ gap = 1 }");
+        let (message, place) = weights_error("{ gap = 1 }");
         assert!(message.contains("unknown field `gap`"), "{message}");
         assert_eq!(place, Some(35..38));
-        let (message, place) = wrong("{ faults = { lost = 101 } }");
+        let (message, place) = weights_error("{ faults = { lost = 101 } }");
         assert!(message.contains("a percentage from 0 to 100"), "{message}");
         assert_eq!(place, Some(53..56));
-        let (message, _) = wrong("{ faults = { lost = 50, damaged = 51 } }");
+        let (message, _) = weights_error("{ faults = { lost = 50, damaged = 51 } }");
         assert!(message.contains("lost and damaged exclude each other"), "{message}");
         // Too much with the default of 60 percent damaged alone.
-        let (message, _) = wrong("{ faults = { lost = 50 } }");
+        let (message, _) = weights_error("{ faults = { lost = 50 } }");
         assert!(message.contains("are 110 percent"), "{message}");
         assert!(scenario_from::<Weights>("name = 'x").is_err());
     }

@@ -24,7 +24,7 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    fn at(mut self, node: usize) -> Self {
+    fn at_node(mut self, node: usize) -> Self {
         self.node.get_or_insert(node);
         self
     }
@@ -70,7 +70,7 @@ impl<'de> At<'de> {
 
     /// Reads a type. An error is at this node, if it is not at one inside.
     fn read<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Wrong> {
-        seed.deserialize(self).map_err(|wrong| wrong.at(self.node))
+        seed.deserialize(self).map_err(|wrong| wrong.at_node(self.node))
     }
 
     #[cold]
@@ -85,7 +85,7 @@ impl<'de> At<'de> {
             Node::List(_) => Unexpected::Seq,
             Node::Object(_) => Unexpected::Map,
         };
-        Wrong::invalid_type(found, expected).at(self.node)
+        Wrong::invalid_type(found, expected).at_node(self.node)
     }
 
     /// What is inside of a list or an object that ends before this node.
@@ -129,7 +129,7 @@ impl<'de> At<'de> {
         let Node::Object(end) = self.value() else { return Err(self.is_not(&visitor)) };
         let mut inside = self.inside(end);
         let value = visitor.visit_map(&mut inside);
-        value.map_err(|wrong| wrong.at(inside.key.unwrap_or(self.node)))
+        value.map_err(|wrong| wrong.at_node(inside.key.unwrap_or(self.node)))
     }
 
     fn variant<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -287,7 +287,7 @@ impl<'de> MapAccess<'de> for &mut Inside<'de> {
     ) -> Result<Option<S::Value>, Wrong> {
         let key = self.next();
         self.key = key.map(|at| at.node);
-        key.map(|at| seed.deserialize(Key(at)).map_err(|wrong| wrong.at(at.node))).transpose()
+        key.map(|at| seed.deserialize(Key(at)).map_err(|wrong| wrong.at_node(at.node))).transpose()
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Wrong> {

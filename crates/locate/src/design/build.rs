@@ -89,7 +89,7 @@ impl<'t> Builder<'t> {
         let processes = self.design.combinational.iter().chain(&self.design.clocked);
         let written: BTreeSet<_> = processes.flat_map(|it| &it.writes).copied().collect();
         for statement in std::mem::take(&mut self.design.initial) {
-            match statement.whole() {
+            match statement.whole_variable() {
                 Some((variable, value, _))
                     if matches!(self.design.nodes[value].operation, Operation::Constant(_))
                         && !written.contains(&variable) =>
@@ -248,7 +248,7 @@ impl<'t> Builder<'t> {
                 return self.fails(port, "a port that the module lacks");
             };
             let (targets, value) = match port.get("direction") {
-                Some("in") => (vec![self.whole(variable)], self.expression(connected)?),
+                Some("in") => (vec![self.whole_target(variable)], self.expression(connected)?),
                 Some("out") => {
                     let targets = self.targets(connected)?;
                     let width = self.design.variables[variable].width;
@@ -313,7 +313,7 @@ impl<'t> Builder<'t> {
                 process.writes.extend(targets.clone());
                 process.at_once.extend(targets.filter(|_| !is_late));
             }
-            if let Some((variable, value, is_late)) = statement.whole() {
+            if let Some((variable, value, is_late)) = statement.whole_variable() {
                 all.insert(variable, is_late);
                 self.design.assigned.entry(variable).or_default().push(value);
             }
@@ -341,7 +341,7 @@ impl<'t> Builder<'t> {
             };
             for body in bodies {
                 self.add_missing(body, all);
-                let own: Vec<_> = body.iter().filter_map(Statement::whole).collect();
+                let own: Vec<_> = body.iter().filter_map(Statement::whole_variable).collect();
                 let mut missing = Vec::new();
                 for (variable, is_late) in all {
                     let is_full = self.design.nodes.len() > MOST_NODES;
@@ -356,7 +356,7 @@ impl<'t> Builder<'t> {
                     (node.operation, node.arguments) = (Operation::Missing(*variable), Vec::new());
                     self.design.nodes.push(node);
                     let (targets, value) =
-                        (vec![self.whole(*variable)], self.design.nodes.len() - 1);
+                        (vec![self.whole_target(*variable)], self.design.nodes.len() - 1);
                     missing.push(Statement::Assign { targets, value, is_late: *is_late });
                 }
                 body.splice(..0, missing);
@@ -445,7 +445,7 @@ impl<'t> Builder<'t> {
         Ok(Statement::Assign { targets, value, is_late })
     }
 
-    fn whole(&self, variable: VariableId) -> Target {
+    fn whole_target(&self, variable: VariableId) -> Target {
         let width = self.design.variables[variable].width;
         Target { variable, index: None, lows: Vec::new(), width }
     }
@@ -465,7 +465,7 @@ impl<'t> Builder<'t> {
         match (element.kind.as_str(), element.children.as_slice()) {
             ("varref" | "arraysel", _) => {
                 let (variable, index) = self.reference(element)?;
-                Ok(Target { index, ..self.whole(variable) })
+                Ok(Target { index, ..self.whole_target(variable) })
             }
             ("sel", [from, low, ..]) => {
                 let mut target = self.target(from)?;

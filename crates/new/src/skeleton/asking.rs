@@ -12,7 +12,7 @@ use verilated_build::module::{self, ModuleDescription};
 use verilated_runtime::Verilator;
 
 /// The module that was asked for, and how.
-pub struct Question {
+pub struct ExaminedModule {
     pub examined: Examined,
     query: AskingModule,
     /// Whether it has parameters without values.
@@ -212,7 +212,7 @@ impl Skeleton {
 
     /// Asks Verilator about the top: as it is, then with the parameters and the interfaces that it
     /// lacks.
-    pub(super) fn question(&self) -> Result<Question, Error> {
+    pub(super) fn examined_module(&self) -> Result<ExaminedModule, Error> {
         const MOST_ATTEMPTS: usize = 12;
         let mut query = AskingModule { top: self.top.clone(), ..AskingModule::default() };
         let mut is_header_read = !self.parameters.is_empty();
@@ -230,7 +230,7 @@ impl Skeleton {
                     drop(examined);
                     continue;
                 }
-                Ok(examined) => return Ok(Question { examined, query, lacks_parameters }),
+                Ok(examined) => return Ok(ExaminedModule { examined, query, lacks_parameters }),
                 Err(error) => error,
             };
             if error.code() != codes::VERILATOR_REJECTED {
@@ -289,12 +289,12 @@ impl Skeleton {
         &self,
         made: &Path,
         copies: &Copies,
-        question: &Question,
+        examined_module: &ExaminedModule,
     ) -> Result<ModuleDescription, Error> {
         let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let mut first: Option<ModuleDescription> = None;
         for values in self.combinations() {
-            let query = AskingModule { parameters: values, ..question.query.clone() };
+            let query = AskingModule { parameters: values, ..examined_module.query.clone() };
             let ask = answer.path().join("cosim_ask.sv");
             let text = format!("module cosim_ask; {} endmodule\n", query.text());
             fs::write(&ask, text).map_err(Error::write(&ask))?;
@@ -304,7 +304,7 @@ impl Skeleton {
                 top: "cosim_ask".to_owned(),
                 sources: sources.chain([ask]).collect(),
                 include: vec![searched.clone()],
-                defines: question.examined.design.defines.clone(),
+                defines: examined_module.examined.design.defines.clone(),
                 options: self.options.clone(),
                 folder: Some(made.to_owned()),
                 ..Design::default()

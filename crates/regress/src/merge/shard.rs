@@ -116,7 +116,7 @@ impl ShardFile {
         let unreadable = |error| Error::unreadable(&self.path, &error);
         let mut line = self.lines.by_ref().take(LONGEST_LINE);
         if line.read_line(&mut text).map_err(unreadable)? == 0 {
-            return Err(self.wrong(
+            return Err(self.shard_error(
                 "ends within its list of cases: the file is incomplete; copy it \
                  again, or repeat the shard",
             ));
@@ -130,8 +130,8 @@ impl ShardFile {
         }
         let text = text.trim_end();
         let entry: Entry = serde_json::from_str(text.strip_suffix(',').unwrap_or(text))
-            .map_err(|error| self.wrong(&format!("is not an entry of `cases`: {error}")))?;
-        self.check.check(&entry).map_err(|message| self.wrong(&message))?;
+            .map_err(|error| self.shard_error(&format!("is not an entry of `cases`: {error}")))?;
+        self.check.check(&entry).map_err(|message| self.shard_error(&message))?;
         let step = plan.shard.count();
         let mut place = self.place.or_else(|| plan.iter().next().map(|case| case.place));
         let mut row = std::mem::take(&mut self.row);
@@ -140,10 +140,10 @@ impl ShardFile {
                 self.follows(at, place)?;
                 if plan.case(at).name != name {
                     let message = format!("{name} is not case {at} of this run");
-                    return Err(self.wrong(&message));
+                    return Err(self.shard_error(&message));
                 }
                 let Some(signature) = Signature::from_verdict(&verdict) else {
-                    return Err(self.wrong(&format!("{name} did not fail")));
+                    return Err(self.shard_error(&format!("{name} did not fail")));
                 };
                 self.signatures.insert(group, signature.clone());
                 let failure = Some(Failure { signature, verdict: Some(verdict) });
@@ -156,12 +156,12 @@ impl ShardFile {
                 for (number, (cycles, packets)) in cycles.into_iter().zip(packets).enumerate() {
                     let failure = match groups.get(number) {
                         None => None,
-                        Some(group) => Some(self.known(*group)?),
+                        Some(group) => Some(self.find_failure(*group)?),
                     };
                     row.push_back(FinishedCase { place: at, cycles, packets, failure });
                     at = at
                         .checked_add(step)
-                        .ok_or_else(|| self.wrong("the place does not exist"))?;
+                        .ok_or_else(|| self.shard_error("the place does not exist"))?;
                 }
                 place = Some(at);
             }
@@ -176,14 +176,14 @@ impl ShardFile {
             return Ok(());
         }
         let expected = expected.map_or_else(|| "none".to_owned(), |place| place.to_string());
-        Err(self.wrong(&format!("found place {at}, expected {expected}")))
+        Err(self.shard_error(&format!("found place {at}, expected {expected}")))
     }
 
     /// The failure of a case that only refers to its signature.
-    fn known(&self, group: u64) -> Result<Failure, Error> {
+    fn find_failure(&self, group: u64) -> Result<Failure, Error> {
         match self.signatures.get(&group) {
             Some(signature) => Ok(Failure { signature: signature.clone(), verdict: None }),
-            None => Err(self.wrong(&format!("no earlier case has signature {group}"))),
+            None => Err(self.shard_error(&format!("no earlier case has signature {group}"))),
         }
     }
 
@@ -193,7 +193,7 @@ impl ShardFile {
     /// [`Error::Input`] if it cannot be read, or contradicts the cases.
     pub fn finish(&mut self) -> Result<Results, Error> {
         let Some(tail) = self.tail.take() else {
-            return Err(self.wrong("has more cases than planned"));
+            return Err(self.shard_error("has more cases than planned"));
         };
         let text = std::mem::take(&mut self.head) + &tail;
         let results = Results::without_cases(&text, &self.path).map_err(|error| match error {
@@ -204,12 +204,12 @@ impl ShardFile {
             error => error,
         })?;
         if !self.check.has_totals(&results.totals) {
-            return Err(self.wrong("`totals` differ from the sums of the cases"));
+            return Err(self.shard_error("`totals` differ from the sums of the cases"));
         }
         Ok(results)
     }
 
-    fn wrong(&self, message: &str) -> Error {
+    fn shard_error(&self, message: &str) -> Error {
         let (path, message) = (self.path.clone(), message.to_owned());
         Error::Input { code: codes::DAMAGED, path, line: self.line, column: 1, message }
     }

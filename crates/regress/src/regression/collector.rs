@@ -81,7 +81,7 @@ impl Progress for Collector<'_, '_> {
         Ok(())
     }
 
-    fn gap(&mut self) {
+    fn record_gap(&mut self) {
         // A resumed run goes on behind the last case of the journal.
         self.journal = None;
     }

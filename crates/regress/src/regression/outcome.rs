@@ -152,7 +152,7 @@ impl FinishedRun {
     pub fn release(&mut self) {
         let Some(directory) = self.directory.take() else { return };
         if self.end != End::Interrupted {
-            directory.forget();
+            directory.remove_journal();
         }
         directory.release();
     }

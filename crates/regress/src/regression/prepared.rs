@@ -70,7 +70,7 @@ impl PreparedRegression<'_> {
         let directory = RunDirectory::create(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
-        let run_command = RunCommand::now(self.identity());
+        let run_command = RunCommand::of_process(self.identity());
         let examined = self.job.setup.rtl.examined(self.job.block.info())?;
         self.header.run_rtl().record(&examined.whole_hash());
         let warn = |error| {
@@ -175,7 +175,7 @@ impl PreparedRegression<'_> {
             seconds,
             failures_seconds,
             cycles_per_second: tally.totals.cycles as f64 / seconds,
-            peak_memory: PeakMemory::now(),
+            peak_memory: PeakMemory::measure(),
             commit: revision::commit_of(&self.own_files()),
             sandbox: program.in_force().map(|in_force| in_force.to_string()),
             lost_workers,

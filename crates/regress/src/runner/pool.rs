@@ -42,7 +42,7 @@ pub trait Progress {
     fn gathered(&mut self) {}
 
     /// The run was stopped, and cases follow behind one that did not end.
-    fn gap(&mut self) {}
+    fn record_gap(&mut self) {}
 
     /// Whether the run has reached its coverage goal and ends.
     fn is_enough(&self) -> bool {
@@ -133,8 +133,8 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
         self.progress.gathered();
     }
 
-    fn gap(&mut self) {
-        self.progress.gap();
+    fn record_gap(&mut self) {
+        self.progress.record_gap();
     }
 
     fn lost_worker(&mut self, how: &str) {

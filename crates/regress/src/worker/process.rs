@@ -54,7 +54,7 @@ pub struct WorkerProgram {
 
 impl WorkerProgram {
     /// An executable with blocks.
-    pub fn at(path: impl Into<PathBuf>, limits: Limits) -> Self {
+    pub fn from_path(path: impl Into<PathBuf>, limits: Limits) -> Self {
         Self { path: path.into(), limits, in_force: Arc::default(), log: RtlLog::default() }
     }
 

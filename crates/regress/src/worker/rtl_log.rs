@@ -116,7 +116,7 @@ impl RtlLog {
             let mut state = self.state();
             let hidden = std::mem::take(&mut state.hidden);
             if hidden > 0 {
-                state.write(&more(hidden));
+                state.write(&more_lines(hidden));
             }
             let _ = state.writer.send(Message::Flush(sender));
         }
@@ -146,7 +146,7 @@ impl RtlLog {
     /// Reports that the last line of a worker came again.
     fn repeat_last_line(&self, times: u64) {
         let mut state = self.state();
-        let text = more(times);
+        let text = more_lines(times);
         match !state.folds_all && state.takes(text.as_bytes()) {
             true => state.write(&text),
             false => state.hidden += times,
@@ -172,7 +172,7 @@ impl State {
     }
 }
 
-fn more(lines: u64) -> String {
+fn more_lines(lines: u64) -> String {
     let s = if lines == 1 { "" } else { "s" };
     format!("… {lines} more line{s}")
 }
@@ -307,7 +307,7 @@ mod tests {
         (RtlLog::new(sender), receiver)
     }
 
-    fn shown(messages: &Receiver<Message>) -> String {
+    fn shown_messages(messages: &Receiver<Message>) -> String {
         let texts = messages.try_iter().filter_map(|message| match message {
             Message::Text(text) => Some(text),
             Message::Flush(done) => {
@@ -335,11 +335,11 @@ mod tests {
         let closing = thread::spawn(move || log.close());
         let mut text = String::new();
         while !closing.is_finished() {
-            text += &shown(&messages);
+            text += &shown_messages(&messages);
             thread::yield_now();
         }
         closing.join().unwrap();
-        text + &shown(&messages)
+        text + &shown_messages(&messages)
     }
 
     #[test]
@@ -380,7 +380,7 @@ mod tests {
         {
             log.start_work(folds_all);
             log_outputs(&log, &[output]);
-            text += &shown(&messages);
+            text += &shown_messages(&messages);
         }
         assert_eq!(text, "rtl: a\nrtl: b\nrtl: c\nrtl: … 1 more line\nrtl: d\nrtl: c\nrtl: e\n");
     }
@@ -412,7 +412,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         listener.end();
-        assert_eq!(shown(&messages).lines().count(), MOST.lines);
+        assert_eq!(shown_messages(&messages).lines().count(), MOST.lines);
     }
 
     #[test]
@@ -424,7 +424,7 @@ mod tests {
         let mut listener = log.listen(child.stderr.take().unwrap()).unwrap();
         child.wait().unwrap();
         listener.end();
-        assert_eq!(shown(&messages), "rtl: a\n");
+        assert_eq!(shown_messages(&messages), "rtl: a\n");
         let mut process = String::new();
         let mut stdout = child.stdout.take().unwrap();
         while !process.ends_with('\n') {

@@ -94,7 +94,7 @@ enum Expected {
         place: u64,
         progress: TaskProgress,
     },
-    /// The answer to the question at this place.
+    /// The answer to the query at this place.
     Query(u64),
 }
 
@@ -501,7 +501,7 @@ mod tests {
         Action::Shrink(vector, 1)
     }
 
-    fn done(place: u64, answer: Answer) -> Reply {
+    fn reply_of(place: u64, answer: Answer) -> Reply {
         Reply::Done { place, answer }
     }
 
@@ -538,10 +538,10 @@ mod tests {
     fn replies_that_were_expected_count() {
         let answers = [
             Reply::Ready,
-            done(3, outcome(Verdict::Match)),
-            done(4, Answer::Panicked("x".to_owned())),
+            reply_of(3, outcome(Verdict::Match)),
+            reply_of(4, Answer::Panicked("x".to_owned())),
             Reply::Shrinking { candidates: 1, kept: 1 },
-            done(5, Answer::Task("1".to_owned())),
+            reply_of(5, Answer::Task("1".to_owned())),
         ];
         let requests = [opening(), case(3), case(4), task(5, shrink())];
         assert_eq!(replies(&requests, &answers), (answers.to_vec(), false));
@@ -562,13 +562,13 @@ mod tests {
         };
         for (requests, wrong) in [
             // Before any work, another place, and too early.
-            (vec![], done(0, matches())),
-            (vec![case(3)], done(4, matches())),
-            (vec![case(3), case(4)], done(4, matches())),
-            (vec![opening(), case(3)], done(3, matches())),
+            (vec![], reply_of(0, matches())),
+            (vec![case(3)], reply_of(4, matches())),
+            (vec![case(3), case(4)], reply_of(4, matches())),
+            (vec![opening(), case(3)], reply_of(3, matches())),
             // Of another kind.
-            (vec![case(3)], done(3, json())),
-            (vec![task(3, Action::Load)], done(3, matches())),
+            (vec![case(3)], reply_of(3, json())),
+            (vec![task(3, Action::Load)], reply_of(3, matches())),
             (vec![task(3, Action::Load)], Reply::Shrinking { candidates: 1, kept: 1 }),
             (vec![case(3)], Reply::Shrinking { candidates: 1, kept: 1 }),
             (vec![], Reply::Ready),
@@ -576,9 +576,9 @@ mod tests {
             (vec![case(3)], Reply::NotReady(refusal)),
             (vec![case(3)], STARTED),
             // No case has such an outcome.
-            (vec![case(3)], done(3, outcome(Verdict::Cancelled))),
-            (vec![case(3)], done(3, Answer::Case(Box::new(long)))),
-            (vec![case(3)], done(3, Answer::Case(Box::new(hits)))),
+            (vec![case(3)], reply_of(3, outcome(Verdict::Cancelled))),
+            (vec![case(3)], reply_of(3, Answer::Case(Box::new(long)))),
+            (vec![case(3)], reply_of(3, Answer::Case(Box::new(hits)))),
         ] {
             assert_eq!(
                 replies(&requests, std::slice::from_ref(&wrong)),
@@ -590,14 +590,14 @@ mod tests {
 
     #[test]
     fn a_repeated_reply_is_not_the_one_to_the_next_request() {
-        let first = done(3, outcome(Verdict::Match));
+        let first = reply_of(3, outcome(Verdict::Match));
         let (taken, is_lost) = replies(&[case(3), case(4)], &[first.clone(), first.clone()]);
         assert_eq!((taken, is_lost), (vec![first], true));
     }
 
     #[test]
     fn nothing_comes_before_the_first_message() {
-        for early in [Reply::Alive(None), Reply::Ready, done(3, outcome(Verdict::Match))] {
+        for early in [Reply::Alive(None), Reply::Ready, reply_of(3, outcome(Verdict::Match))] {
             let replies = [frame(&early).unwrap()].into();
             let mut worker = Supervisor::new(Script { replies, ..Script::default() }, LIMIT);
             worker.send(&case(3)).unwrap();

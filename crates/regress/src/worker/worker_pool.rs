@@ -119,7 +119,7 @@ pub trait Client {
     fn gathered(&mut self) {}
 
     /// The work was stopped. The results that follow come behind work without a result.
-    fn gap(&mut self) {}
+    fn record_gap(&mut self) {}
 
     /// Whether a simulator program runs some of the models, in addition to those of the session
     /// setup.
@@ -156,7 +156,7 @@ impl InFlightWork {
     }
 
     /// Adds the name of the case to an error.
-    fn at(&self, error: Error) -> Error {
+    fn name_case(&self, error: Error) -> Error {
         match error {
             Error::WorkersKilled { times, how } => {
                 Error::WorkersKilled { times, how: self.named(&how) }
@@ -385,7 +385,7 @@ impl<I> WorkerPool<'_, I> {
             let first = self.items.first_key_value();
             if is_in_order && first.is_some_and(|(flying, _)| *flying < place) {
                 is_in_order = false;
-                client.gap();
+                client.record_gap();
             }
             if client.landed(item, completion)? == PoolAction::Abandon {
                 return Ok(());
@@ -541,7 +541,7 @@ impl<L: Launch> WorkerThread<'_, L> {
                 let message = format!("loading the model, {how}");
                 Some(Verdict::Crashed { cycle: None, message })
             }
-            loss => piece.losses.add(loss).map_err(|error| piece.at(error))?,
+            loss => piece.losses.add(loss).map_err(|error| piece.name_case(error))?,
         };
         match verdict {
             Some(verdict) => self.report(piece, Completion::Lost(verdict)),
@@ -594,7 +594,7 @@ mod tests {
                 self.0.push(item.to_string());
                 Ok(PoolAction::Continue)
             }
-            fn gap(&mut self) {
+            fn record_gap(&mut self) {
                 self.0.push("gap".to_owned());
             }
         }

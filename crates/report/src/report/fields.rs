@@ -27,8 +27,8 @@ pub fn different(differences: &[Difference], block: Option<&BlockInfo>) -> Vec<F
         port: one.port.clone(),
         field: one.field.clone(),
         bits: bits(block, &one.port, one.field.as_deref()),
-        expected: parts(&one.expected, &one.actual),
-        actual: parts(&one.actual, &one.expected),
+        expected: split_difference(&one.expected, &one.actual),
+        actual: split_difference(&one.actual, &one.expected),
     };
     differences.iter().map(row).collect()
 }
@@ -55,14 +55,14 @@ pub fn literal(text: &str) -> Option<(&str, &str)> {
 
 /// Splits a value into what it has in common with another one and what differs. Numbers are
 /// aligned at their last digit; words differ as a whole. An item is compared field by field.
-pub fn parts(value: &str, other: &str) -> Vec<Part> {
+pub fn split_difference(value: &str, other: &str) -> Vec<Part> {
     if value == other {
         return vec![Part { text: value.to_owned(), differs: false }];
     }
     let spaces = |text: &str| text.trim_end().matches(' ').count();
     if value.contains(", ") && spaces(value) > 0 && spaces(value) == spaces(other) {
         let words = value.split_inclusive(' ').zip(other.split_inclusive(' '));
-        return words.flat_map(|(value, other)| parts(value, other)).collect();
+        return words.flat_map(|(value, other)| split_difference(value, other)).collect();
     }
     let (head, digits) = split(value);
     let (other_head, other_digits) = split(other);
@@ -104,7 +104,7 @@ mod tests {
             true => format!("[{}]", part.text),
             false => part.text,
         };
-        parts(value, other).into_iter().map(mark).collect()
+        split_difference(value, other).into_iter().map(mark).collect()
     }
 
     #[test]

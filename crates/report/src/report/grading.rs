@@ -271,7 +271,7 @@ fn survivor_row<'a>(
     Some(SurvivorRow {
         profile,
         id,
-        at: diff.as_ref().map_or_else(|| mutant.mutation.at(), |diff| diff.at.clone()),
+        at: diff.as_ref().map_or_else(|| mutant.mutation.first_place(), |diff| diff.at.clone()),
         anchor: None,
         diff,
         nearest: nearest(graded, mutant),
@@ -301,7 +301,7 @@ fn nearest<'a>(graded: &'a ProfileGrading, survivor: &Mutant) -> Option<Nearest<
         Some(((is_other_cell, lines, other.id), mutant, case, by))
     });
     let (_, mutant, case, by) = killed.min_by_key(|(distance, ..)| *distance)?;
-    let (id, at) = (mutant.mutation.id, mutant.mutation.at());
+    let (id, at) = (mutant.mutation.id, mutant.mutation.first_place());
     Some(Nearest { case, by, id, does: &mutant.does, at })
 }
 

@@ -256,7 +256,7 @@ fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce
         facts,
         command: Some(match page.groups.first() {
             Some(failure) => reproduce.command(&failure.group.first.case),
-            None => reproduce.whole(block),
+            None => reproduce.whole_run(block),
         }),
         sections,
     }

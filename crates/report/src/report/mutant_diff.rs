@@ -209,10 +209,10 @@ mod tests {
     fn mutated(line: &str, cell: &str, effect: &str, part: &str) -> String {
         let from = line.find(part).expect("the part") + 1;
         let place = format!("7.{from}-7.{}", from + part.len());
-        at(line, cell, effect, &place)
+        mutant_text(line, cell, effect, &place)
     }
 
-    fn at(line: &str, cell: &str, effect: &str, place: &str) -> String {
+    fn mutant_text(line: &str, cell: &str, effect: &str, place: &str) -> String {
         let command = format!("mutate -module top -cell {cell} {effect} -src a.v:{place}");
         let mutation = Mutation::parse(1, &command, &str::to_owned).expect("a mutation");
         let text = |file: &str, number| (file == "a.v" && number == 7).then(|| line.to_owned());
@@ -278,7 +278,8 @@ mod tests {
     #[test]
     fn names_of_packages_move_the_columns() {
         let line = "assign x = !rst && (s == p_pkg::RTR || s == p_pkg::RTS);";
-        let of = |place: &str| at(line, "$eq$a.v:7$1", "-mode inv -port Y -portbit 0", place);
+        let of =
+            |place: &str| mutant_text(line, "$eq$a.v:7$1", "-mode inv -port Y -portbit 0", place);
         let expected = "assign x = !rst && (s == p_pkg::RTR || !(s == p_pkg::RTS));";
         // "s == p_pkg::RTS" begins in column 40 and ends before 55.
         assert_eq!(of("7.45-7.65"), expected);
@@ -298,7 +299,7 @@ mod tests {
         // Places that do not exist, cut names, and other lines.
         let line = "assign x = abc + d;";
         for place in ["7.13-7.19", "7.0-7.3", "7.5-7.500", "7.12-9.3", "7.x-7.y", "7.18-7.12"] {
-            let after = at(line, "$add$1", "-mode inv -port Y -portbit 0", place);
+            let after = mutant_text(line, "$add$1", "-mode inv -port Y -portbit 0", place);
             assert!(after.contains("  // "), "{place}: {after}");
         }
     }

@@ -15,7 +15,7 @@ pub struct Reproduce<'a> {
 impl Reproduce<'_> {
     /// The command line for the whole run. Options with their default values are
     /// left out; `info` has the defaults of its block.
-    pub fn whole(&self, info: Option<&BlockInfo>) -> String {
+    pub fn whole_run(&self, info: Option<&BlockInfo>) -> String {
         let Header { block, seed, profiles, scenarios, cases, packets, given, .. } = self.run;
         let Header { coverage, min_coverage, until_coverage, .. } = self.run;
         let mut words = vec![self.program.to_owned(), "run".to_owned()];

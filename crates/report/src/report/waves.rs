@@ -1,7 +1,7 @@
 //! Draws a failure as a timing diagram: a row for each signal, expected values above the actual
 //! ones. Cycles in which the RTL is wrong are marked, and so are the digits that differ.
 
-use super::fields::{Part, literal, parts};
+use super::fields::{Part, literal, split_difference};
 use cosim_block::explanation::{Explanation, Signal, SignalKind};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -80,7 +80,7 @@ pub fn draw_waves(explanation: &Explanation) -> Option<Waves> {
         return None;
     }
     let ticks = cycles.iter().enumerate().map(|(place, line)| Tick {
-        x: at(place),
+        x: x_of_cycle(place),
         cycle: line.cycle,
         differs: explanation.is_wrong(line),
     });
@@ -114,7 +114,7 @@ pub fn draw_waves(explanation: &Explanation) -> Option<Waves> {
             (_, None) => single(port, *width, "rtl", values),
         };
         if let (Some(place), Some(row)) = (*wrong, rows.rows.last_mut()) {
-            row.wrong = vec![Span { x: at(place), width: CYCLE }];
+            row.wrong = vec![Span { x: x_of_cycle(place), width: CYCLE }];
         }
         signals.push(rows);
     }
@@ -124,7 +124,7 @@ pub fn draw_waves(explanation: &Explanation) -> Option<Waves> {
     let named = signals.iter().filter(|signal| wrong(signal).is_some());
     let named: Vec<String> = named.map(|signal| described(signal, cycles[0].cycle)).collect();
     Some(Waves {
-        width: at(cycles.len()) + 2.0,
+        width: x_of_cycle(cycles.len()) + 2.0,
         cycles: ticks.collect(),
         signals,
         constant,
@@ -201,7 +201,7 @@ fn row(y: f64, side: &'static str, values: &[String], other: &[String], is_bit: 
 }
 
 /// The x coordinate at which a cycle begins.
-fn at(place: usize) -> f64 {
+fn x_of_cycle(place: usize) -> f64 {
     SIDE + place as f64 * CYCLE
 }
 
@@ -213,8 +213,8 @@ fn differing(expected: &[String], actual: &[String]) -> Vec<Span> {
             continue;
         }
         match spans.last_mut() {
-            Some(last) if last.x + last.width == at(place) => last.width += CYCLE,
-            _ => spans.push(Span { x: at(place), width: CYCLE }),
+            Some(last) if last.x + last.width == x_of_cycle(place) => last.width += CYCLE,
+            _ => spans.push(Span { x: x_of_cycle(place), width: CYCLE }),
         }
     }
     spans
@@ -226,7 +226,7 @@ fn square(values: &[String]) -> String {
     let mut before = None;
     for (place, value) in values.iter().enumerate() {
         let level = LEVELS[usize::from(!value.ends_with('1'))];
-        let x = at(place);
+        let x = x_of_cycle(place);
         let _ = match before {
             None => write!(path, "M{x} {level}"),
             Some(before) if before != level => write!(path, "V{level}"),
@@ -263,7 +263,7 @@ fn boxes_until(values: &[String], other: &[String], ends: impl Fn(usize) -> bool
         }
     }
     let boxed = |(first, length): (usize, usize)| Value {
-        x: at(first),
+        x: x_of_cycle(first),
         width: length as f64 * CYCLE,
         text: visible(&values[first], &other[first], length * CHARACTERS),
         whole: values[first].clone(),
@@ -283,7 +283,7 @@ fn visible(value: &str, other: &str, room: usize) -> Vec<Part> {
         }
     };
     let (text, other) = (short(value), short(other));
-    let all: Vec<(char, bool)> = parts(&text, &other)
+    let all: Vec<(char, bool)> = split_difference(&text, &other)
         .into_iter()
         .flat_map(|part| part.text.chars().map(|c| (c, part.differs)).collect::<Vec<_>>())
         .collect();
@@ -376,7 +376,7 @@ mod tests {
         let expected = texts(&["8'h1", "8'h2", "8'h3", "8'h1", "8'h4"]);
         let stuck = texts(&["8'h1"; 5]);
         let spans = differing(&expected, &stuck);
-        let span = |place: usize, cycles: f64| Span { x: at(place), width: cycles * CYCLE };
+        let span = |place: usize, cycles: f64| Span { x: x_of_cycle(place), width: cycles * CYCLE };
         assert_eq!(spans, [span(1, 2.0), span(4, 1.0)]);
         // The value stands in each of them.
         let boxes = boxes(&stuck, &expected);

@@ -29,7 +29,7 @@ pub struct OnDisk {
 impl OnDisk {
     /// Takes a snapshot of the files of `rtl` and of those that Verilator `read` before. A missing
     /// file is not an error: it may be created later.
-    pub fn now(rtl: &Rtl, read: &[PathBuf]) -> Self {
+    pub fn snapshot(rtl: &Rtl, read: &[PathBuf]) -> Self {
         let mut now = Self::default();
         for path in rtl.paths.iter().chain(&rtl.include).chain(&rtl.lists).chain(read) {
             // The replacement of a whole folder is visible in its parent.
@@ -107,7 +107,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let at = |name: &str| folder.path().join(name);
         let rtl = Rtl { paths: vec![at("rtl")], ..Rtl::default() };
-        let now = |read: &[PathBuf]| OnDisk::now(&rtl, read);
+        let now = |read: &[PathBuf]| OnDisk::snapshot(&rtl, read);
         write(&at("rtl/a.v"), "module a; endmodule");
         let saved = |change: &dyn Fn()| {
             let before = now(&[]);
@@ -138,9 +138,9 @@ mod tests {
     fn a_folder_that_is_gone_is_waited_for() {
         let folder = TempDir::new().unwrap();
         let rtl = Rtl { paths: vec![folder.path().join("rtl")], ..Rtl::default() };
-        let before = OnDisk::now(&rtl, &[]);
+        let before = OnDisk::snapshot(&rtl, &[]);
         assert_eq!(before.folders().collect::<Vec<_>>(), [folder.path()]);
         write(&folder.path().join("rtl/a.v"), "");
-        assert!(before != OnDisk::now(&rtl, &[]));
+        assert!(before != OnDisk::snapshot(&rtl, &[]));
     }
 }

@@ -5,7 +5,7 @@ use verilated_lexer::{Token, tokens};
 
 /// What is between two keywords, with them, and everything else. A name behind the second keyword,
 /// as in `endfunction : name`, is left out.
-pub fn parts(text: &str, begin: &str, end: &str) -> (String, String) {
+pub fn split_between(text: &str, begin: &str, end: &str) -> (String, String) {
     let tokens: Vec<Token<'_>> = tokens(text).collect();
     let find = |from: usize, word: &str| (from..tokens.len()).find(|at| tokens[*at].text == word);
     let (mut inside, mut outside, mut from) = (String::new(), String::new(), 0);
@@ -24,25 +24,28 @@ pub fn parts(text: &str, begin: &str, end: &str) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::parts;
+    use super::split_between;
 
     #[test]
     fn parts_are_whole_words_and_lose_their_name() {
         let text = "module my_package; endmodule\npackage p; localparam A = 1;\nfunction f; \
                     endfunction : f\nendpackage : p\npackage q; endpackage\npackage open;";
-        let (inside, outside) = parts(text, "package", "endpackage");
+        let (inside, outside) = split_between(text, "package", "endpackage");
         let p = "package p; localparam A = 1;\nfunction f; endfunction : f\nendpackage";
         assert_eq!(inside, format!("{p}\npackage q; endpackage\n"));
         assert_eq!(outside, "module my_package; endmodule\n\n\npackage open;");
-        let (_, outside) = parts(p, "function", "endfunction");
+        let (_, outside) = split_between(p, "function", "endfunction");
         assert_eq!(outside, "package p; localparam A = 1;\n\nendpackage");
         for one in [
             "package a; string s = \"endpackage\"; endpackage",
             "package a; wire \\endpackage ; endpackage",
             "package a; /*verilator endpackage */ endpackage",
         ] {
-            assert_eq!(parts(one, "package", "endpackage"), (format!("{one}\n"), String::new()));
+            assert_eq!(
+                split_between(one, "package", "endpackage"),
+                (format!("{one}\n"), String::new())
+            );
         }
-        assert_eq!(parts("", "package", "endpackage"), (String::new(), String::new()));
+        assert_eq!(split_between("", "package", "endpackage"), (String::new(), String::new()));
     }
 }

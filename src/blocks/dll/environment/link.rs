@@ -30,7 +30,7 @@ impl<'a, Damage> LinkEffects<'a, Damage> {
 
     /// The effect on the next transmission; `None` if it passes.
     #[inline]
-    pub fn take(&mut self) -> Option<&'a LinkEffect<Damage>> {
+    pub fn next_effect(&mut self) -> Option<&'a LinkEffect<Damage>> {
         let effect = self.rest.first()?;
         self.used += 1;
         if self.used >= effect.count() {
@@ -133,7 +133,7 @@ impl<'a, Item: Copy> Lane<'a, Item> {
         damaged: impl Fn(Item, &Damage) -> Item,
     ) {
         let Some(LinkEffect { delay, lost, damage, again, count: _ }) = effect else {
-            self.order = self.put(self.delay.max(self.order), item) + 1;
+            self.order = self.store_arrival(self.delay.max(self.order), item) + 1;
             return;
         };
         self.used += 1;
@@ -142,16 +142,16 @@ impl<'a, Item: Copy> Lane<'a, Item> {
         }
         let item = damage.as_ref().map_or(item, |damage| damaged(item, damage));
         let delay = delay.map_or(self.delay, |delay| delay.get() as usize);
-        let arrival = self.put(delay.max(self.order), item);
+        let arrival = self.store_arrival(delay.max(self.order), item);
         self.order = arrival + 1;
         if let Some(again) = again {
-            self.put(arrival + again.get() as usize, item);
+            self.store_arrival(arrival + again.get() as usize, item);
         }
     }
 
     /// Stores an arrival in the first free slot from `cycles` on. Returns its cycle.
     #[inline]
-    fn put(&mut self, mut cycles: usize, item: Item) -> usize {
+    fn store_arrival(&mut self, mut cycles: usize, item: Item) -> usize {
         let place = |cycles: usize| (self.now + cycles) % SLOTS;
         while self.slots[place(cycles)].is_some() {
             cycles += 1;

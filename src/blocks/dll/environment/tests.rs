@@ -5,7 +5,7 @@ use crate::blocks::dll::Dll;
 use crate::blocks::testing::{REPAIRED, SPEC, Story, story, traffic};
 use cosim_core::harness::Environment as _;
 
-fn of(traffic: &str) -> Story<Dll> {
+fn story_of(traffic: &str) -> Story<Dll> {
     let story = story(SPEC, &format!(r#"{{"noise": "0x0", {traffic}}}"#));
     assert!(story.finished);
     story
@@ -63,7 +63,7 @@ fn answers(story: &Story<Dll>) -> Vec<[u64; 3]> {
 
 #[test]
 fn a_lost_tlp_does_not_arrive_until_it_is_sent_again() {
-    let story = of(r#""tlps": [{"data": 10, "count": 3}], "tlp_link": [{}, {"lost": 1}]"#);
+    let story = story_of(r#""tlps": [{"data": 10, "count": 3}], "tlp_link": [{}, {"lost": 1}]"#);
     assert_eq!(arrived(&story).1, [[0, 10, 1], [2, 12, 1], [1, 11, 1], [2, 12, 1]]);
     assert_eq!(delivered(&story), [10, 11, 12]);
     assert_eq!(answers(&story)[0], [1, 0, 1]);
@@ -71,10 +71,11 @@ fn a_lost_tlp_does_not_arrive_until_it_is_sent_again() {
 
 #[test]
 fn a_damaged_tlp_arrives_with_flipped_bits_and_one_that_arrives_twice_is_delivered_once() {
-    let story = of(r#""tlps": [{"data": 1}], "tlp_link": [{"damage": {"seq": 4, "data": 6}}]"#);
+    let story =
+        story_of(r#""tlps": [{"data": 1}], "tlp_link": [{"damage": {"seq": 4, "data": 6}}]"#);
     assert_eq!(arrived(&story).1, [[4, 7, 0], [0, 1, 1]]);
     assert_eq!(delivered(&story), [1]);
-    let story = of(r#""tlps": [{"data": 8}], "tlp_link": [{"again": 3}]"#);
+    let story = story_of(r#""tlps": [{"data": 8}], "tlp_link": [{"again": 3}]"#);
     let (cycles, tlps) = arrived(&story);
     assert_eq!((tlps, cycles[1]), (vec![[0, 8, 1]; 2], cycles[0] + 3));
     assert_eq!(delivered(&story), [8]);
@@ -82,10 +83,12 @@ fn a_damaged_tlp_arrives_with_flipped_bits_and_one_that_arrives_twice_is_deliver
 
 #[test]
 fn acks_and_naks_have_lists_of_their_own() {
-    let story = of(r#"
+    let story = story_of(
+        r#"
         "tlps": [{"data": 1, "count": 3}], "tlp_link": [{"lost": 1}],
         "nak_link": [{"damage": {"nak": 1, "seq": 1}}], "ack_link": [{"lost": 1}]
-    "#);
+    "#,
+    );
     // Nak 4095, damaged; Ack 2, lost; Ack 2 again after a timeout.
     assert_eq!(answers(&story), [[0, 4094, 0], [0, 2, 1]]);
     assert_eq!(answered(&story).len(), 3);
@@ -93,7 +96,7 @@ fn acks_and_naks_have_lists_of_their_own() {
 
 #[test]
 fn delays_are_counted_from_the_cycle_after_the_handshake() {
-    let story = of(r#""tlps": [{"data": 1}], "tlp_delay": 7, "dllp_delay": 4"#);
+    let story = story_of(r#""tlps": [{"data": 1}], "tlp_delay": 7, "dllp_delay": 4"#);
     let arrived = arrived(&story).0[0];
     assert_eq!(arrived, sent(&story)[0] + 8);
     // The Ack is visible 17 cycles after the TLP and arrives 5 cycles later, which ends the case.
@@ -104,11 +107,13 @@ fn delays_are_counted_from_the_cycle_after_the_handshake() {
 
 #[test]
 fn gaps_come_before_an_entry_and_stalls_hold_up_the_handshake() {
-    let story = of(r#""tlps": [{"gap": 5, "data": 1, "count": 2}, {"gap": 3, "data": 7}]"#);
+    let story = story_of(r#""tlps": [{"gap": 5, "data": 1, "count": 2}, {"gap": 3, "data": 7}]"#);
     assert_eq!(taken(&story), [5, 6, 10]);
-    let story = of(r#"
+    let story = story_of(
+        r#"
         "tlps": [{"gap": 1, "data": 1, "count": 2}], "link_stalls": [0, 6], "dllp_stalls": [9]
-    "#);
+    "#,
+    );
     // Taken in cycles 1 and 2, offered in 3 and 4.
     assert_eq!(sent(&story), [3, 10]);
     assert_eq!(answered(&story), [4 + 17 + 9]);
@@ -116,10 +121,12 @@ fn gaps_come_before_an_entry_and_stalls_hold_up_the_handshake() {
 
 #[test]
 fn a_reset_empties_the_link_and_traffic_goes_on() {
-    let story = of(r#"
+    let story = story_of(
+        r#"
         "tlp_delay": 20,
         "tlps": [{"data": 1, "count": 3, "reset": {"after": 5, "cycles": 2}}, {"data": 50, "gap": 9}]
-    "#);
+    "#,
+    );
     assert_eq!(taken(&story)[..3], [1, 2, 3]);
     assert_eq!((8..12).map(|at| story.cycles[at].0.rst.get()).collect::<Vec<_>>(), [0, 1, 1, 0]);
     // TLPs 1 to 3 were on the link, and numbers begin again.

@@ -5,7 +5,7 @@ use crate::blocks::qp::Qp;
 use crate::blocks::testing::{Story, story, traffic};
 use cosim_core::harness::Environment as _;
 
-fn of(steps: &str) -> Story<Qp> {
+fn story_of(steps: &str) -> Story<Qp> {
     story(0, &format!(r#"{{"noise": "0x5", {steps}}}"#))
 }
 
@@ -26,17 +26,19 @@ fn events_taken(story: &Story<Qp>) -> Vec<usize> {
 /// A command for QP 0, and sixteen fatal errors of it.
 fn full(more: &str) -> Story<Qp> {
     let fatal = r#"{"event": {"qpn": 0, "kind": 3}},"#.repeat(16);
-    of(&format!(
+    story_of(&format!(
         r#""evt_stalls": [40], "steps": [{{"command": {{"qpn": 0, "next": 1}}}}, {fatal} {more}]"#
     ))
 }
 
 #[test]
 fn steps_follow_one_another_and_gaps_lie_between() {
-    let story = of(r#""steps": [
+    let story = story_of(
+        r#""steps": [
         {"command": {"qpn": 4, "next": 1}}, {"packet": {"qpn": 4}},
         {"gap": 3, "event": {"qpn": 4, "kind": 2}, "packet": {"qpn": 3}}
-    ]"#);
+    ]"#,
+    );
     assert_eq!(when(&story, |inputs, _| inputs.cmd_valid.is_high()), [0]);
     assert_eq!(when(&story, |inputs, _| inputs.msg_valid.is_high()), [1, 5]);
     assert_eq!(when(&story, |inputs, _| inputs.hw_valid.is_high()), [5]);
@@ -80,20 +82,24 @@ fn a_step_that_comes_instead_changes_or_withdraws_what_waits() {
 
 #[test]
 fn the_query_follows_what_was_taken() {
-    let story = of(r#""steps": [
+    let story = story_of(
+        r#""steps": [
         {"command": {"qpn": 4, "next": 1}, "query": 8}, {"event": {"qpn": 6, "kind": 1}},
         {"command": {"qpn": 1, "next": 1}, "event": {"qpn": 2, "kind": 1}}, {"query": 200}, {"gap": 2}
-    ]"#);
+    ]"#,
+    );
     let queried = story.cycles.iter().map(|(inputs, _)| inputs.query_qpn.get());
     assert_eq!(queried.take(7).collect::<Vec<_>>(), [8, 4, 6, 200, 200, 200, 200]);
 }
 
 #[test]
 fn a_reset_comes_when_it_says_and_offers_wait_for_its_end() {
-    let story = of(r#""steps": [
+    let story = story_of(
+        r#""steps": [
         {"command": {"qpn": 4, "next": 1}, "reset": {"after": 1, "cycles": 2}}, {}, {},
         {"command": {"qpn": 4, "next": 2}}
-    ]"#);
+    ]"#,
+    );
     assert_eq!(when(&story, |inputs, _| inputs.rst.is_high()), [2, 3]);
     assert_eq!(commands_taken(&story), [0, 4]);
     // RESET to RTR is illegal again.

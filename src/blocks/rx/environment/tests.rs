@@ -5,7 +5,7 @@ use crate::blocks::rx::Rx;
 use crate::blocks::testing::{REPAIRED, story};
 
 /// The pins of each cycle of a case in which QP 5 is opened.
-fn of(requests: &str, messages: &str) -> Vec<(Inputs, Outputs)> {
+fn cycles_of(requests: &str, messages: &str) -> Vec<(Inputs, Outputs)> {
     let command = |next| format!(r#"{{"command": {{"qpn": 5, "next": {next}}}}}"#);
     let steps = [1, 2, 3].map(command).join(",");
     let json = format!(
@@ -35,7 +35,7 @@ fn write(gap: u64) -> String {
 fn requests_and_messages_take_turns_if_both_are_due() {
     let requests = [write(0), write(0)].join(",");
     let messages = r#"{"kind": 0, "id": 7}, {"kind": 5, "id": 8, "data": [{"id": 9}]}"#;
-    let cycles = of(&requests, messages);
+    let cycles = cycles_of(&requests, messages);
     let taken = cycles
         .iter()
         .filter(|(inputs, outputs)| inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high());
@@ -52,7 +52,7 @@ fn requests_and_messages_take_turns_if_both_are_due() {
 
 #[test]
 fn what_is_fetched_comes_with_the_head_or_later_and_stays() {
-    let cycles = of(&write(30), r#"{"kind": 0, "id": 7}"#);
+    let cycles = cycles_of(&write(30), r#"{"kind": 0, "id": 7}"#);
     let head = |is_request| {
         when(&cycles, |_, outputs| {
             outputs.fetch_valid.is_high() && outputs.fetch_request.is_high() == is_request
@@ -65,7 +65,7 @@ fn what_is_fetched_comes_with_the_head_or_later_and_stays() {
 #[test]
 fn a_dp_by_itself_waits_until_nothing_else_is_under_way() {
     let messages = r#"{"kind": 5, "id": 1, "done_wait": 40}, {"kind": 6, "id": 9}"#;
-    let cycles = of("", messages);
+    let cycles = cycles_of("", messages);
     let done = when(&cycles, |inputs, _| inputs.rv_posted_done.is_high())[0];
     let error = when(&cycles, |_, outputs| outputs.rv_protocol_error.is_high())[0];
     assert!(40 < done && done < error, "{done} {error}");

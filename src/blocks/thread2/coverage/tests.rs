@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// The bins that a SEND of 32 bytes in one packet for QP 5 hits, whose WQE has units of 16, 16 and
 /// 0 bytes. The packet and the offset of the WQE are changed.
-fn hit(rq_offset: u64, change: impl FnOnce(&mut Value)) -> BTreeSet<String> {
+fn hit_bins(rq_offset: u64, change: impl FnOnce(&mut Value)) -> BTreeSet<String> {
     let vector = include_str!("../../../../vectors/thread2/t33-next-unit-after-an-mr-request.json");
     let mut traffic = from_str::<Value>(vector).unwrap()["stimulus"]["traffic"].take();
     traffic["tables"]["rq_offset"] = json!([{ "address": 5, "value": rq_offset }]);
@@ -17,7 +17,7 @@ fn hit(rq_offset: u64, change: impl FnOnce(&mut Value)) -> BTreeSet<String> {
 
 #[test]
 fn a_send_of_two_units_is_counted_by_what_becomes_of_it_and_by_its_fields() {
-    let hit = hit(0, |packet| {
+    let hit = hit_bins(0, |packet| {
         packet["context"]["qp_pd"] = 0.into();
         packet["context"]["cq_lkey"] = u32::MAX.into();
         packet["context"]["cq_log_size"] = 1.into();
@@ -73,7 +73,7 @@ fn the_end_of_the_next_entry_is_counted_against_the_end_of_the_ring() {
         (LONGEST - 8, 1 << 28, "equal", "2^28 and up, equal"),
         (LONGEST - 12, 1 << 28, "far below", "below 2^28, before"),
     ] {
-        let hit = hit(rq_offset, |packet| packet["context"]["rq_length"] = rq_length.into());
+        let hit = hit_bins(rq_offset, |packet| packet["context"]["rq_length"] = rq_length.into());
         let of_ring: Vec<&String> = hit.iter().filter(|bin| bin.starts_with("ring-e")).collect();
         assert_eq!(of_ring, [&format!("ring-edges: {edge}"), &format!("ring-ends: {end}")]);
     }

@@ -98,7 +98,7 @@ weights! {
         /// Opcodes without meaning for this block.
         unknown: Uint<16> = 1,
     }
-    check |operations| nothing_to_draw("operations", operations.all());
+    check |operations| nothing_to_draw("operations", operations.all_weights());
 
     /// Relative weights of service types.
     pub struct Services {
@@ -117,12 +117,12 @@ weights! {
         /// Codes without meaning.
         reserved: Uint<16> = 1,
     }
-    check |services| nothing_to_draw("services", services.all());
+    check |services| nothing_to_draw("services", services.all_weights());
 }
 
 impl Operations {
     /// Every weight, in the order of the fields.
-    pub fn all(&self) -> [u64; 6] {
+    pub fn all_weights(&self) -> [u64; 6] {
         let Self { send, long_send, write, long_write, read, unknown } = self;
         [send, long_send, write, long_write, read, unknown].map(|weight| weight.get())
     }
@@ -130,7 +130,7 @@ impl Operations {
 
 impl Services {
     /// Every weight, in the order of the fields.
-    pub fn all(&self) -> [u64; 7] {
+    pub fn all_weights(&self) -> [u64; 7] {
         let Self { rc, uc, rd, ud, cnp, xrc, reserved } = self;
         [rc, uc, rd, ud, cnp, xrc, reserved].map(|weight| weight.get())
     }

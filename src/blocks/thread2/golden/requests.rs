@@ -21,7 +21,7 @@ pub struct Request {
 impl Request {
     /// Writes the request to its channel.
     #[inline]
-    pub fn put(&self, header: &Header, outputs: &mut Outputs) {
+    pub fn write_outputs(&self, header: &Header, outputs: &mut Outputs) {
         let on = Bits1::new(1);
         outputs.fetch_mr_ingress_valid = on;
         outputs.fetch_mr_ingress_start = on;

@@ -122,7 +122,7 @@ pub struct PacketConditions {
 impl PacketConditions {
     /// The conditions that hold for a packet under a mask of fixes.
     #[inline]
-    pub fn of(fixes: u8, header: &Header, context: &Context) -> Self {
+    pub fn from_packet(fixes: u8, header: &Header, context: &Context) -> Self {
         let fixed = |n| fixes & fix(n) != 0;
         let net_opcode = header.net_opcode.get();
         let with_imm = is_in(WRITES_WITH_IMM, net_opcode);

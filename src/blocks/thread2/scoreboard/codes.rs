@@ -29,7 +29,7 @@ pub enum Operation {
 
 impl Operation {
     /// By net_opcode.
-    pub const fn of(net_opcode: u64) -> Self {
+    pub const fn from_opcode(net_opcode: u64) -> Self {
         match net_opcode {
             // FIRST, MIDDLE.
             0 | 1 => Self::Send,

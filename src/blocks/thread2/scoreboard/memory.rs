@@ -11,7 +11,7 @@ pub fn belongs(
 ) -> Result<Obligation, Violation> {
     let header = &packet.header;
     let net_opcode = header.net_opcode.get();
-    let (due, opcode) = match (data.opcode.get(), Operation::of(net_opcode)) {
+    let (due, opcode) = match (data.opcode.get(), Operation::from_opcode(net_opcode)) {
         (codes::GEN_CQE, _) => (Obligation::Cqe, codes::GEN_CQE),
         (codes::GEN_EVENT, _) => (Obligation::Event, codes::GEN_EVENT),
         (codes::ACKNOWLEDGE, _) => (Obligation::Ack, codes::ACKNOWLEDGE),
@@ -84,7 +84,7 @@ pub fn remote(
     let (key, address) = (header.rkey.get(), header.raddr.get());
     let memory = Memory { key, address, length: header.pkt_length.get() };
     names(account, REMOTE, head, memory)?;
-    Ok(match Operation::of(header.net_opcode.get()) {
+    Ok(match Operation::from_opcode(header.net_opcode.get()) {
         Operation::Read => MrRequest::read(packet, memory, read_is_checked),
         _ => MrRequest::write(packet, memory),
     })

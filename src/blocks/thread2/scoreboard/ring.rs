@@ -11,7 +11,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    pub fn of(context: &Context) -> Self {
+    pub fn from_context(context: &Context) -> Self {
         let log = context.rq_entry_sz_log.get();
         let entry = if matches!(log, 6..=10) { 1 << log } else { 0 };
         Self { entry, length: context.rq_length.get() }

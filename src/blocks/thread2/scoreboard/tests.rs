@@ -34,7 +34,7 @@ fn traffic(packets: Vec<Packet>) -> Traffic {
 }
 
 /// A packet with changes.
-fn one(mut packet: Packet, change: impl FnOnce(&mut Packet)) -> Traffic {
+fn one_packet(mut packet: Packet, change: impl FnOnce(&mut Packet)) -> Traffic {
     change(&mut packet);
     traffic(vec![packet])
 }
@@ -42,7 +42,7 @@ fn one(mut packet: Packet, change: impl FnOnce(&mut Packet)) -> Traffic {
 /// A SEND without payload. Its event waits for a cycle, and without F2 once more after the repeated
 /// CQE.
 fn waiting_event() -> Traffic {
-    one(packet(opcode::SEND_ONLY, 0, &[0]), |packet| {
+    one_packet(packet(opcode::SEND_ONLY, 0, &[0]), |packet| {
         packet.mr_stalls = [0, 1, 1].map(Uint::new).to_vec();
     })
 }
@@ -59,7 +59,7 @@ fn a_right_model_pays_exactly_what_it_owes() {
     assert_eq!(Scoreboard::counters()[2].name, "payload bytes");
     let send = || packet(opcode::SEND_ONLY, 100, &[60, 60]);
     assert_eq!(counts(&traffic(vec![send()]), REPAIRED), [0, 0, 100, 1, 1, 1, 1]);
-    let unreliable = one(send(), |packet| packet.header.service_type = Uint::new(3));
+    let unreliable = one_packet(send(), |packet| packet.header.service_type = Uint::new(3));
     assert_eq!(counts(&unreliable, REPAIRED), [0, 0, 100, 1, 1, 0, 1]);
     let too_long = traffic(vec![packet(opcode::SEND_ONLY, 100, &[60])]);
     assert_eq!(counts(&too_long, REPAIRED), [0, 0, 60, 1, 1, 1, 1]);
@@ -77,7 +77,7 @@ fn a_right_model_pays_exactly_what_it_owes() {
     message.packets[1].again = Uint::new(2);
     assert_eq!(counts(&message, REPAIRED), [0, 0, 70 + 3 * 40 + 60, 1, 1, 5, 1]);
     // A loss by T08 is counted and not blamed; after a reset it is none.
-    let mut waiting = one(packet(opcode::SEND_ONLY, 60, &[60, 0]), |packet| {
+    let mut waiting = one_packet(packet(opcode::SEND_ONLY, 60, &[60, 0]), |packet| {
         packet.wqe.as_mut().unwrap().stall = Uint::new(1);
     });
     assert_eq!(counts(&waiting, SPEC), [1, 0, 0, 0, 0, 0, 0]);

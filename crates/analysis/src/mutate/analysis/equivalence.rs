@@ -77,7 +77,7 @@ impl<'a> EquivalenceChecks<'a> {
                 let parameters = &self.profile.parameters;
                 let rtl = self.job.setup.rtl.build_for_user(info, parameters, View::Quick)?;
                 let recorded = observe(self.job.block, self.profile, &rtl, &self.worker)?;
-                match recorded.map_or_else(Some, |cases| made.doubt(info, &cases)) {
+                match recorded.map_or_else(Some, |cases| made.find_doubt(info, &cases)) {
                     Some(because) => Err(because),
                     None if self.job.checks_equivalence => Ok(self.with_properties(made)?),
                     None => Ok(made),
@@ -209,7 +209,7 @@ impl MutationAnalysis {
         let graded = &report.profiles[index];
         let does = |id: &u32| {
             let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == *id)?;
-            Some((*id, format!("{}: {}", mutant.mutation.at(), mutant.does)))
+            Some((*id, format!("{}: {}", mutant.mutation.first_place(), mutant.does)))
         };
         let checker = EquivalenceRun {
             job: self,

@@ -297,7 +297,7 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     let plain = checker(&session, &mutations, RESET);
     let known_words = checker(&session, &mutations, RESET);
     let checker = known_words.with_word_abstractions(&[meaning]).unwrap();
-    let whole = checker.whole().unwrap();
+    let whole = checker.whole_graph().unwrap();
     let (mut more, mut near) = (0, 0);
     let by_word = |checker: &EquivalenceChecker<'_>, id, hops: Option<usize>| {
         let attempt = if hops.is_some() { NEARBY } else { MEMORY_WORD };

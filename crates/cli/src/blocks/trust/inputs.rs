@@ -69,7 +69,7 @@ impl Inputs {
     }
 
     /// Lines for the user: the crate, and what of other folders counts for it.
-    pub fn shown(&self) -> String {
+    pub fn describe(&self) -> String {
         let packages = self.packages.iter();
         let toolchain = self.toolchain.iter().map(|(path, _)| path);
         let own = self.packages.first().cloned().unwrap_or_default();

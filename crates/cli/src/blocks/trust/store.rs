@@ -61,7 +61,7 @@ impl Place {
     ///
     /// # Errors
     /// As [`Place::remember`].
-    pub fn forget(&self) -> Result<(), Error> {
+    pub fn remove_trust(&self) -> Result<(), Error> {
         let file = self.file()?;
         match fs::remove_file(&file) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::write(&file)(error)),

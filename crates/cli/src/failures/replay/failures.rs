@@ -90,7 +90,8 @@ impl FailedRun {
                 places.extend(all.zip(groups));
             }
         })?;
-        let wrong = || wrong(folder, codes::DAMAGED, "a failed case has no signature".to_owned());
+        let wrong =
+            || folder_error(folder, codes::DAMAGED, "a failed case has no signature".to_owned());
         let cases = places
             .into_iter()
             .map(|(place, group)| Ok((place, signatures.get(&group).cloned().ok_or_else(wrong)?)))
@@ -114,8 +115,8 @@ impl FailedRun {
         Ok(Self { folder, header, evidence, cases, causes: of_causes })
     }
 
-    fn wrong(&self, code: Code, message: String) -> Error {
-        wrong(&self.folder, code, message)
+    fn run_error(&self, code: Code, message: String) -> Error {
+        folder_error(&self.folder, code, message)
     }
 
     /// The RTL: what the user named, or the copy in the run directory, written to `root`.
@@ -188,7 +189,7 @@ impl FailedRun {
     }
 }
 
-fn wrong(folder: &Path, code: Code, message: String) -> Error {
+fn folder_error(folder: &Path, code: Code, message: String) -> Error {
     Error::File { code, path: folder.join(RESULTS), message }
 }
 
@@ -221,13 +222,14 @@ impl PreparedRun {
         let header = &failed.header;
         let named = arguments.target.block.as_ref().filter(|named| **named != header.block);
         let block = find_block(named.unwrap_or(&header.block));
-        let block = block.map_err(|error| failed.wrong(codes::OTHER_BLOCK, error.to_string()))?;
+        let block =
+            block.map_err(|error| failed.run_error(codes::OTHER_BLOCK, error.to_string()))?;
         if let Some(named) = named {
             let message = format!("is a run of block {}, not of {named}", header.block);
-            return Err(failed.wrong(codes::OTHER_BLOCK, message));
+            return Err(failed.run_error(codes::OTHER_BLOCK, message));
         }
         let plan = Plan::of_header(header, block.info())
-            .map_err(|message| failed.wrong(codes::OTHER_BUILD, message))?;
+            .map_err(|message| failed.run_error(codes::OTHER_BUILD, message))?;
         let vectors = failed
             .evidence
             .iter()

@@ -9,7 +9,7 @@ use cosim_base::program;
 use cosim_base::text;
 use cosim_block::rtl::Rtl;
 use cosim_new::{CrateName, Reset, Skeleton};
-use cosim_rtl::models::{Examined, kept};
+use cosim_rtl::models::{Examined, model_cache};
 use std::fs::{self, File};
 use std::path::Path;
 use verilated_files::{Hash, trust};
@@ -42,7 +42,7 @@ impl Top<'_> {
         }
         hash.add(format!("{clock:?} {reset:?} {:?}", rtl.defines));
         // Building a crate runs its code, so no other user may write here.
-        let tops = trust::folder(kept()?.folder())?.join(FOLDER);
+        let tops = trust::folder(model_cache()?.folder())?.join(FOLDER);
         let tops = std::path::absolute(&tops).map_err(Error::write(&tops))?;
         fs::create_dir_all(&tops).map_err(Error::write(&tops))?;
         // All crates share what they compile of the library. Two programs may have one name.

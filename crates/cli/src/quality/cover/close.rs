@@ -3,7 +3,7 @@
 use super::{merged, reached_code};
 use crate::proofs::answers::ProverOptions;
 use crate::terminal::options::{
-    Threads, UserRtlOptions, duration, find_block, heading, path, whole,
+    Threads, UserRtlOptions, duration, find_block, heading, path, whole_number,
 };
 use crate::{INTERRUPTED, interruption, print_text};
 use clap::Args;
@@ -48,7 +48,7 @@ pub struct Arguments {
     #[command(flatten)]
     rtl: UserRtlOptions,
     /// Try N further cases of each scenario first.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = whole::<u64>(0..=1 << 20), help_heading = heading::WHAT)]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = whole_number::<u64>(0..=1 << 20), help_heading = heading::WHAT)]
     cases: u64,
     /// Begin no further step of a profile after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = heading::STOP)]

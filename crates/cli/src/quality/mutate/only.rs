@@ -130,5 +130,5 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
 }
 
 fn about(mutation: &Mutation) -> String {
-    format!("{}: {}", mutation.at(), mutation.words())
+    format!("{}: {}", mutation.first_place(), mutation.words())
 }

@@ -71,18 +71,18 @@ pub fn examine(wanted: &TopRequest<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     if !rtl.is_usual() {
         compile::identify_soon(TARGET);
     }
-    let mut question = ExaminedFolder::new(wanted, &given)?;
-    question.order(wanted)?;
-    question.ask_ahead();
-    let first = question.preprocess(&question.sources)?;
-    question.search_includers_first(&first);
-    let elaboration = question.elaborate_needed(wanted, &first)?;
-    let (sources, elaboration) = question.reachable(elaboration)?;
-    let preprocessed = question.preprocess(&with_modules(&sources, &elaboration))?;
-    question.check_includes(&preprocessed)?;
-    question.check_modules(&sources, &elaboration)?;
-    check_given(wanted, rtl, &given, &question, &elaboration)?;
-    question.answer(wanted, sources, elaboration, &preprocessed)
+    let mut folder = ExaminedFolder::new(wanted, &given)?;
+    folder.order(wanted)?;
+    folder.ask_ahead();
+    let first = folder.preprocess(&folder.sources)?;
+    folder.search_includers_first(&first);
+    let elaboration = folder.elaborate_needed(wanted, &first)?;
+    let (sources, elaboration) = folder.reachable(elaboration)?;
+    let preprocessed = folder.preprocess(&with_modules(&sources, &elaboration))?;
+    folder.check_includes(&preprocessed)?;
+    folder.check_modules(&sources, &elaboration)?;
+    check_given(wanted, rtl, &given, &folder, &elaboration)?;
+    folder.answer(wanted, sources, elaboration, &preprocessed)
 }
 
 /// The sources, followed by the files in which Verilator found further modules.
@@ -355,7 +355,7 @@ impl ExaminedFolder {
                     continue;
                 }
                 let Some(found) = self.declared.iter().find(is_it) else { continue };
-                if let Some(error) = self.twice(&missed) {
+                if let Some(error) = self.duplicate_module(&missed) {
                     return Some((Vec::new(), Err(error)));
                 }
                 chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
@@ -374,7 +374,7 @@ impl ExaminedFolder {
             let Some(error) = elaboration.as_ref().err().filter(|error| is_rejected(error)) else {
                 // Verilator also finds modules by the names of files.
                 let modules = elaboration.iter().flat_map(|found| &found.modules);
-                let twice = modules.filter_map(|module| self.twice(&module.name)).next();
+                let twice = modules.filter_map(|module| self.duplicate_module(&module.name)).next();
                 return Some((sources, twice.map_or(elaboration, Err)));
             };
             let messages = error.to_string();
@@ -396,7 +396,7 @@ impl ExaminedFolder {
 
     /// The error for a module that two sources declare differently: which one is meant is for the
     /// user to say.
-    fn twice(&self, module: &str) -> Option<Error> {
+    fn duplicate_module(&self, module: &str) -> Option<Error> {
         let text = |name: &PathBuf| fs::read(self.folder.join(name)).unwrap_or_default();
         let mut all = self.declared.iter().filter(|(_, declared)| declared.declares(module));
         let first = all.next()?;
@@ -781,14 +781,14 @@ fn check_given(
     wanted: &TopRequest<'_>,
     rtl: &Rtl,
     given: &UserRtl,
-    question: &ExaminedFolder,
+    folder: &ExaminedFolder,
     elaboration: &Elaboration,
 ) -> Result<(), Error> {
     let modules = || elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);
     let what = rtl.paths.iter().chain(&rtl.lists).next();
     // Files found beside a user file do not count: the user did not name them.
-    let sources = question.sources.iter().filter(|source| !is_built_in(source));
-    let named = || sources.clone().chain(&question.design.libraries);
+    let sources = folder.sources.iter().filter(|source| !is_built_in(source));
+    let named = || sources.clone().chain(&folder.design.libraries);
     if let Some(path) = what
         && !modules().any(|module| named().any(|file| *file == module.file))
     {

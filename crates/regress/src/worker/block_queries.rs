@@ -20,8 +20,8 @@ const TICK: Duration = Duration::from_millis(20);
 /// Answers that are kept: the parameters of a run are asked for again and again.
 const MOST_KEPT: usize = 4096;
 
-/// The process that answers. It is started with the first question.
-pub struct Questions {
+/// The process that answers. It is started with the first query.
+pub struct BlockQueries {
     path: PathBuf,
     state: Mutex<State>,
 }
@@ -29,17 +29,17 @@ pub struct Questions {
 #[derive(Default)]
 struct State {
     process: Option<Supervisor<Process>>,
-    /// Short answers, by block and question.
+    /// Short answers, by block and query.
     known: HashMap<Vec<u8>, Vec<u8>>,
 }
 
-impl Debug for Questions {
+impl Debug for BlockQueries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Questions").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("BlockQueries").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-impl Questions {
+impl BlockQueries {
     pub fn new(path: PathBuf) -> Self {
         Self { path, state: Mutex::default() }
     }
@@ -49,10 +49,10 @@ impl Questions {
         self.path.clone()
     }
 
-    /// Asks a question about a block. The answer is postcard.
+    /// Asks a query about a block. The answer is postcard.
     ///
     /// # Errors
-    /// Errors of the question. [`Error::Environment`] if the process does not answer.
+    /// Errors of the query. [`Error::Environment`] if the process does not answer.
     pub fn query(&self, block: &str, query: &Query) -> Result<Vec<u8>, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let key = match query {
@@ -77,7 +77,10 @@ impl State {
             None => {
                 let sandbox = Sandbox::On;
                 let limits = Limits { stuck_after: STUCK_AFTER, memory: None, sandbox };
-                Supervisor::new(WorkerProgram::at(path, limits).start(None, false)?, STUCK_AFTER)
+                Supervisor::new(
+                    WorkerProgram::from_path(path, limits).start(None, false)?,
+                    STUCK_AFTER,
+                )
             }
         };
         let work = Work::Query(block.to_owned(), Box::new(query.clone()));
@@ -88,7 +91,7 @@ impl State {
                 Event::Replies(replies) => replies,
                 Event::Lost(loss) => {
                     let message = format!(
-                        "the program with the blocks does not answer a question about block {block}: {}",
+                        "the program with the blocks does not answer a query about block {block}: {}",
                         loss.how()
                     );
                     return Err(Error::Environment(codes::WORKER_FAILED, message));
@@ -100,7 +103,7 @@ impl State {
                     Reply::Done { answer: Answer::Refused(refusal), .. } => Err(refusal.into()),
                     Reply::Done { answer: Answer::Panicked(why), .. } => Err(Error::Environment(
                         codes::WORKER_FAILED,
-                        format!("block {block} panics while it answers a question: {why}"),
+                        format!("block {block} panics while it answers a query: {why}"),
                     )),
                     Reply::NotReady(refusal) => return Err(refusal.into()),
                     _ => continue,
