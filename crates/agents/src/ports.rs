@@ -185,7 +185,9 @@ pub type Struct = (&'static str, &'static [(&'static str, Field)]);
 ///     AxiLitePins::of_ports(Ports::new("s_axil_").lane(1, 4));
 /// // Members of packed structs, as in `req.aw_valid` and `resp.aw_ready`.
 /// const BUS: AxiLitePins<Inputs, Outputs> =
-///     AxiLitePins::of_ports(Ports::new("").with_structs(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]));
+///     AxiLitePins::of_ports(
+///         Ports::new("").with_structs(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]),
+///     );
 /// ```
 #[derive(Clone, Copy)]
 pub struct Ports<'a> {

@@ -373,8 +373,8 @@ impl Miter {
         self.ask_but(aig, interface, pairs, |_| false, Counts::ALL)
     }
 
-    /// As [`Self::into_query`], but ignores outputs for which `is_apart` holds, and counts what `counts`
-    /// says.
+    /// As [`Self::into_query`], but ignores outputs for which `is_apart` holds, and counts what
+    /// `counts` says.
     pub(super) fn ask_but(
         mut self,
         aig: &Aig,

@@ -7,7 +7,8 @@
 //! use cosim_core::checks::{Bugs, Checks, Result};
 //!
 //! fn arbiter() -> Checks {
-//!     Checks::for_block::<Arbiter>(env!("CARGO_BIN_EXE_arbiter")).models(env!("CARGO_TARGET_TMPDIR"))
+//!     Checks::for_block::<Arbiter>(env!("CARGO_BIN_EXE_arbiter"))
+//!         .models(env!("CARGO_TARGET_TMPDIR"))
 //! }
 //!
 //! #[test]
@@ -17,7 +18,8 @@
 //!
 //! #[test]
 //! fn every_bug_is_found() -> Result {
-//!     arbiter().bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(3), ..Bugs::with_count(12) })
+//!     let bugs = Bugs { most_packets: |_| Some(3), ..Bugs::with_count(12) };
+//!     arbiter().bugs_are_found("bad_rtl", &bugs)
 //! }
 //! ```
 //!

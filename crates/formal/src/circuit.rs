@@ -67,7 +67,7 @@ impl Circuit {
     }
 
     /// Why no answer counts, if Verilator's model did something else in these cases (see
-    /// [`doubt`]).
+    /// [`find_doubt`](crate::judge::find_doubt)).
     pub fn find_doubt(
         &self,
         info: &BlockInfo,
@@ -77,7 +77,7 @@ impl Circuit {
         find_doubt(&self.aig, &self.memories, info, cases, assumed)
     }
 
-    /// As [`Circuit::doubt`], while an input is low that the RTL does not have.
+    /// As [`Circuit::find_doubt`], while an input is low that the RTL does not have.
     pub fn doubt_without(
         &self,
         input: &str,

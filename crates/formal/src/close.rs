@@ -75,7 +75,8 @@ pub enum Purpose {
     Alone(usize),
     /// Such a proof, also that no assertion about the instance alone fails.
     AloneAssertions(usize),
-    /// A proof that none of the [held](Closure::find_held_registers) bits changes, whatever they are at first.
+    /// A proof that none of the [held](Closure::find_held_registers) bits changes, whatever they
+    /// are at first.
     Held,
     /// A search: registers without an initial value begin with zeros or ones.
     Search,
@@ -196,7 +197,8 @@ impl Closure {
         Ok(closure)
     }
 
-    /// Why no proof counts, if Verilator's model did something else in these cases (see [`doubt`]).
+    /// Why no proof counts, if Verilator's model did something else in these cases (see
+    /// [`find_doubt`](crate::judge::find_doubt)).
     pub fn find_doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
         self.circuit.find_doubt(info, cases, OFFER)
     }

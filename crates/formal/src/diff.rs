@@ -314,7 +314,7 @@ impl Sides {
     }
 
     /// Why no proof counts, if Verilator's model of one side did something else in these cases (see
-    /// [`doubt`]).
+    /// [`find_doubt`](crate::judge::find_doubt)).
     pub fn find_doubt(
         &self,
         info: &BlockInfo,

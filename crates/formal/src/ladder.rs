@@ -89,8 +89,8 @@ pub const LATER: &[Rung] = &[
     near(2, NEARBY_LONG),
 ];
 
-/// Tries proofs until one shows that nothing differs. `named_queries` are those of an aim, of which one
-/// proof suffices. Without a proof, the answer is open or disputed: a trace of these queries
+/// Tries proofs until one shows that nothing differs. `named_queries` are those of an aim, of which
+/// one proof suffices. Without a proof, the answer is open or disputed: a trace of these queries
 /// shows nothing.
 ///
 /// # Errors

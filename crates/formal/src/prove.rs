@@ -439,7 +439,7 @@ impl Prover {
     }
 
     /// Why no result counts, if Verilator's model did something else in these cases (see
-    /// [`doubt`]).
+    /// [`find_doubt`](crate::judge::find_doubt)).
     pub fn find_doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
         self.circuit.find_doubt(info, cases, OFFER)
     }

@@ -119,7 +119,7 @@ pub trait RtlModels {
     /// As [`Rtl::build`], with the cache of the user.
     ///
     /// # Errors
-    /// As [`Rtl::build`] and [`kept`].
+    /// As [`Rtl::build`] and [`model_cache`].
     fn build_for_user(
         &self,
         info: &'static BlockInfo,
@@ -246,10 +246,10 @@ pub fn kept_in(folder: PathBuf) -> Result<Kept, Error> {
     Ok(Kept::new(folder, limit - limit / ANSWERS_PART))
 }
 
-/// The user's store of answers of Yosys and ABC, below the folder of [`kept`] models.
+/// The user's store of answers of Yosys and ABC, below the folder of [cached](model_cache) models.
 ///
 /// # Errors
-/// As [`kept`].
+/// As [`model_cache`].
 pub fn answer_store() -> Result<Option<Store>, Error> {
     let limit = cache_limit()?;
     Ok(cache_folder()?.map(|folder| Store::new(folder.join(ANSWERS), limit / ANSWERS_PART)))
@@ -296,7 +296,7 @@ fn cache_folder() -> Result<Option<PathBuf>, Error> {
 /// The folder in the cache with records of the run directories that this user began.
 ///
 /// # Errors
-/// As [`kept`].
+/// As [`model_cache`].
 pub fn started_folder() -> Result<Option<PathBuf>, Error> {
     Ok(cache_folder()?.map(|folder| folder.join(STARTED)))
 }
@@ -304,7 +304,7 @@ pub fn started_folder() -> Result<Option<PathBuf>, Error> {
 /// The folder in the cache for the library for blocks.
 ///
 /// # Errors
-/// As [`kept`].
+/// As [`model_cache`].
 pub fn library_folder() -> Result<Option<PathBuf>, Error> {
     Ok(cache_folder()?.map(|folder| folder.join(LIBRARY)))
 }

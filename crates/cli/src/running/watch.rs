@@ -189,8 +189,8 @@ impl Watcher {
         Ok(())
     }
 
-    /// Waits for a save since the last [`Watcher::start_watching`]. `read` lists the files that Verilator
-    /// read since.
+    /// Waits for a save since the last [`Watcher::start_watching`]. `read` lists the files that
+    /// Verilator read since.
     fn wait(&mut self, read: Option<Vec<PathBuf>>, interrupted: &AtomicBool) -> Result<(), Error> {
         let known = self.read.clone();
         if let Some(read) = read {
