@@ -43,6 +43,7 @@ impl Bugs<'_> {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "a test captures it, and `scripts/test bugs` shows it")]
 pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
     let all: Vec<(String, PathBuf)> = files(folder, "patch")?
         .into_iter()
