@@ -81,7 +81,7 @@ enum Part {
     Brittle,
 }
 
-fn wrong(part: Part) -> bool {
+fn is_wrong(part: Part) -> bool {
     WRONG_PART.load(Ordering::Relaxed) == part as u8
 }
 
@@ -162,7 +162,7 @@ impl harness::Environment<'_, Inputs, Outputs, Tlps> for Around {
     fn drive(&mut self, inputs: &mut Inputs) {
         let data = inputs.a_tlp_data;
         *inputs = Inputs { a_tlp_valid: Bits1::from(self.left > 0), ..Inputs::default() };
-        if wrong(Part::Pin) && self.taken == 2 {
+        if is_wrong(Part::Pin) && self.taken == 2 {
             inputs.a_tlp_data = data;
         }
     }
@@ -170,7 +170,7 @@ impl harness::Environment<'_, Inputs, Outputs, Tlps> for Around {
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let taken = inputs.a_tlp_valid.get() & outputs.a_tlp_ready.get();
         assert!(
-            !wrong(Part::Brittle) || outputs.a_link_data.get() == 0,
+            !is_wrong(Part::Brittle) || outputs.a_link_data.get() == 0,
             "this block sends nothing"
         );
         self.left -= taken;
@@ -215,7 +215,7 @@ impl<const PRINTS: bool> harness::Scoreboard<'_, Inputs, Outputs, Tlps> for Judg
 
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let is_rejected = self.rejected == Some(self.cycle);
-        let wrong_from_the_start = wrong(Part::Objects) && self.taken == 1;
+        let wrong_from_the_start = is_wrong(Part::Objects) && self.taken == 1;
         if outputs.a_next_seq.get() != self.taken || wrong_from_the_start || is_rejected {
             return Err(Violation::new("counted", "wrong"));
         }
@@ -268,7 +268,7 @@ struct Weights {
 
 impl Checked for Weights {
     fn objection(&self) -> Option<String> {
-        (wrong(Part::Scenario) && self.most == 30).then(|| "30 is too much".to_owned())
+        (is_wrong(Part::Scenario) && self.most == 30).then(|| "30 is too much".to_owned())
     }
 }
 
@@ -281,7 +281,7 @@ impl<const PRINTS: bool> harness::Weights<Toy<PRINTS>> for Weights {
     fn traffic(&self, _: &Parameters, packets: u32, _: &mut CaseRng) -> Tlps {
         let count = u64::from(packets).min(self.most.into());
         // This omits the limit of the traffic itself.
-        let count = if wrong(Part::Stimulus) { u64::from(self.most) } else { count.min(40) };
+        let count = if is_wrong(Part::Stimulus) { u64::from(self.most) } else { count.min(40) };
         Tlps { count, rejected: None }
     }
 }
