@@ -372,7 +372,7 @@ fn comments_fit_the_columns_and_identifiers_use_the_words_of_the_field() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     let text = "let workshop_of = ToldAt::new(\"hole\"); // said\nr#\"a \"told\"#;";
-    let text = format!("fn {}() {{}} {text}", "of");
+    let text = ["fn", " of() {} ", text].concat();
     let names = [
         "`ToldAt`: write `reported`",
         "`fn of`: write from what, as from_rtl",

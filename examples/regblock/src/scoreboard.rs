@@ -40,7 +40,7 @@ impl Scoreboard {
     fn access(&mut self, hardware: &HwifIn, access: Access) -> Result<(), Violation> {
         let queue = if access.write.is_some() { &mut self.writes } else { &mut self.reads };
         let oldest = queue.pop_front();
-        require(oldest == Some(access), ACCESS, format_args!("{access:x?}, expected {oldest:x?}"))?;
+        require(oldest == Some(access), ACCESS, || format!("{access:x?}, expected {oldest:x?}"))?;
         match access.write {
             Some(_) => self.written.push_back(access.is_legal()),
             None => {
@@ -57,8 +57,7 @@ fn check_response(is_legal: bool, response: AxiResponse) -> Result<(), Violation
     require(
         is_legal == (response == AxiResponse::Okay),
         RESPONSE,
-        format_args!("{response} of {} access", if is_legal { "a legal" } else { "an illegal" }),
-    )
+        || format!("{response} of {} access", if is_legal { "a legal" } else { "an illegal" }))
 }
 
 impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
@@ -117,11 +116,10 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         require(
             all.clone().all(is_right),
             STROBE,
-            format_args!(
+            || format!(
                 "swmod, swacc, swmod, overflow are {actual:?}, expected {:?}",
                 shown(&pins)
-            ),
-        )?;
+            ))?;
         if let Some(write) = events.write {
             let is_legal = self.written.pop_front();
             let is_legal = is_legal.ok_or_else(|| Violation::new(RESPONSE, "of no access"))?;
@@ -137,8 +135,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             require(
                 !is_legal || differs == 0,
                 READ_DATA,
-                format_args!("{read}, expected {:#x}, open bits {:#x}", value.value, value.open),
-            )?;
+                || format!("{read}, expected {:#x}, open bits {:#x}", value.value, value.open))?;
             self.compared += 1;
         }
         self.registers.clock(false, &hardware, access);

@@ -152,14 +152,12 @@ impl Scoreboard {
             b.delivered < a.taken && delivers || unacknowledged && self.answers_duplicates;
         let goes_on = a.acknowledged + b.delivered > progress_before;
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
-        require(
-            self.idle_cycles <= self.progress_timeout,
-            PROGRESS,
-            format_args!(
+        require(self.idle_cycles <= self.progress_timeout, PROGRESS, || {
+            format!(
                 "no progress after {} TLPs taken, {} delivered and {} acknowledged, for {} cycles",
                 a.taken, b.delivered, a.acknowledged, self.progress_timeout
-            ),
-        )
+            )
+        })
     }
 
     /// Checks that payload keeps its value while its valid is 0.
@@ -169,7 +167,7 @@ impl Scoreboard {
         let link = |pins: &Outputs| (pins.a_link_seq, pins.a_link_data);
         let dllp = |pins: &Outputs| (pins.b_dllp_nak, pins.b_dllp_seq);
         let require = |valid: bool, is_kept: bool, channel: &str| {
-            let message = format_args!("{channel}_valid is 0, and its payload changes");
+            let message = || format!("{channel}_valid is 0, and its payload changes");
             require(valid | is_kept, KEPT, message)
         };
         require(outputs.a_link_valid.is_high(), link(outputs) == link(&before), "a_link")?;
@@ -237,7 +235,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         b.observe_arrival(inputs, self.answers_duplicates, counts);
         a.observe(inputs, outputs, payloads, counts)?;
         let next = outputs.a_next_seq.get();
-        let message = format_args!("a_next_seq is {next} after {taken} TLPs were taken");
+        let message = || format!("a_next_seq is {next} after {taken} TLPs were taken");
         require(next == taken % NUMBERS, NUMBERED, message)?;
         self.observe_payloads(outputs)?;
         self.observe_progress(progress)
@@ -245,7 +243,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
 
     fn finish(&mut self) -> Result<(), Violation> {
         let require = |what: &str, done: u64, due: u64| {
-            require(done >= due, COMPLETE, format_args!("{done} of {due} TLPs {what}"))
+            require(done >= due, COMPLETE, || format!("{done} of {due} TLPs {what}"))
         };
         let (taken, delivered) = (self.a.taken, self.b.delivered);
         if !self.answers_duplicates && self.is_stalled() {

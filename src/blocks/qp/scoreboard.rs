@@ -206,19 +206,21 @@ impl Scoreboard {
         let code = outputs.rsp_code.get();
         let seen = valid.then_some(qpn);
         let expected = self.due.map(|due| due.qpn);
-        let message = format_args!("an answer for QP {seen:?}, expected one for {expected:?}");
+        let message = || format!("an answer for QP {seen:?}, expected one for {expected:?}");
         require(seen == expected, ANSWERED, message)?;
         let Some(due) = self.due else {
-            let message = format_args!("rsp_qpn {qpn}, rsp_code {code} without an answer");
+            let message = || format!("rsp_qpn {qpn}, rsp_code {code} without an answer");
             return require((qpn, code) == (0, 0), IDLE, message);
         };
         let notify = if due.notify { ", with notification" } else { "" };
         let next = if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) };
-        let message = format_args!(
-            "QP {qpn} from {} to {next}{notify}: answered {code}, expected {}",
-            name_of(due.from.into()),
-            due.code
-        );
+        let message = || {
+            format!(
+                "QP {qpn} from {} to {next}{notify}: answered {code}, expected {}",
+                name_of(due.from.into()),
+                due.code
+            )
+        };
         require(code == due.code, JUDGED, message)
     }
 
@@ -228,15 +230,17 @@ impl Scoreboard {
         let record = &self.records[qpn as usize];
         let seen = outputs.query_state.get();
         let name = name_of(record.state.into());
-        let message = format_args!("QP {qpn} is in {}, expected {name}", name_of(seen));
+        let message = || format!("QP {qpn} is in {}, expected {name}", name_of(seen));
         require(seen == u64::from(record.state), STATE, message)?;
         let permits = record.permits();
         let post = [outputs.query_sq_post, outputs.query_rq_post];
         let run = [outputs.query_sq_run, outputs.query_rq_run];
         let pins = [post[0], post[1], run[0], run[1]].map(Bits1::is_high);
-        let message = format_args!(
-            "QP {qpn} in {name}: sq_post, rq_post, sq_run and rq_run are {pins:?}, expected {permits:?}"
-        );
+        let message = || {
+            format!(
+                "QP {qpn} in {name}: sq_post, rq_post, sq_run and rq_run are {pins:?}, expected {permits:?}"
+            )
+        };
         require(pins == permits, PERMITS, message)
     }
 
@@ -247,14 +251,14 @@ impl Scoreboard {
                 .map(Bits1::is_high);
         if !inputs.msg_valid.is_high() {
             let message = "an answer to a packet that is not there";
-            return require(!(accept || wqe || ack || nak), IDLE, message);
+            return require(!(accept || wqe || ack || nak), IDLE, || message);
         }
         let qpn = inputs.msg_qpn.get();
         let record = self.records[qpn as usize];
         let require = |holds: bool, check: &str, what: &str| {
             let state = name_of(record.state.into());
             let service = record.service;
-            let message = format_args!("packet for QP {qpn} in {state}, service {service}: {what}");
+            let message = || format!("packet for QP {qpn} in {state}, service {service}: {what}");
             require(holds, check, message)
         };
         let [.., receives] = record.permits();
@@ -284,7 +288,7 @@ impl Scoreboard {
                 let message = format!("event {code} of QP {qpn} is not shown");
                 return Err(Violation::new(SHOWN, message));
             }
-            let message = format_args!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
+            let message = || format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
             return require(shown == ExpectedEvent { qpn: 0, code: 0 }, IDLE, message);
         }
         if oldest == Some(&shown) {
@@ -307,14 +311,14 @@ impl Scoreboard {
     fn observe_readies(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let waiting = self.pending_events.len();
         let ready = outputs.cmd_ready.get();
-        let message = format_args!("cmd_ready is {ready}, {waiting} events wait");
+        let message = || format!("cmd_ready is {ready}, {waiting} events wait");
         require((ready == 1) == (waiting < ROOM), COMMAND_WAITS, message)?;
         let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
         let mut record = self.records[qpn as usize];
         let reports = inputs.hw_valid.is_high() && record.event(kind).is_some();
         let ready = outputs.hw_ready.get();
         let message =
-            format_args!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait");
+            || format!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait");
         require((ready == 1) != (reports && waiting >= ROOM), EVENT_WAITS, message)
     }
 
@@ -398,9 +402,9 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn finish(&mut self) -> Result<(), Violation> {
         let Self { on_offer, pending_events, due, .. } = self;
         let left = pending_events.len();
-        let message = format_args!(
-            "{on_offer} offers and {left} events were not taken; the last answer: {due:?}"
-        );
+        let message = || {
+            format!("{on_offer} offers and {left} events were not taken; the last answer: {due:?}")
+        };
         require(*on_offer == 0 && left == 0 && due.is_none(), COMPLETE, message)
     }
 

@@ -117,7 +117,7 @@ pub(crate) fn require_same<T: PartialEq + Debug>(
     seen: T,
     expected: T,
 ) -> Result<(), Violation> {
-    require(seen == expected, check, format_args!("{what}: {seen:?}, expected {expected:?}"))
+    require(seen == expected, check, || format!("{what}: {seen:?}, expected {expected:?}"))
 }
 
 /// Violates a check unless the payload of each channel is 0 while its valid is 0.
@@ -182,15 +182,13 @@ impl Scoreboard<'_> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
         let kept = self.receiver.kept;
         let all = (ring + free + kept) as i64 + self.in_hand;
-        require(
-            all == self.total as i64,
-            CONSERVED,
-            format_args!(
+        require(all == self.total as i64, CONSERVED, || {
+            format!(
                 "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
                  expected {}",
                 self.in_hand, self.total
-            ),
-        )
+            )
+        })
     }
 
     #[inline]
@@ -253,11 +251,9 @@ impl Scoreboard<'_> {
         let expected = if self.owed + possible > MOST_CREDITS { 0 } else { possible };
         let refills = outputs.alloc_valid.is_high();
         let owed = self.owed;
-        require(
-            refills == (expected > 0),
-            REFILLED,
-            format_args!("{left} buffers left, {free} free, credit of {owed}: {refills}"),
-        )?;
+        require(refills == (expected > 0), REFILLED, || {
+            format!("{left} buffers left, {free} free, credit of {owed}: {refills}")
+        })?;
         require_same(AS_MANY, "alloc_count", count, expected)?;
         Ok(count)
     }
@@ -382,11 +378,11 @@ impl Scoreboard<'_> {
         let can = level > 0 && self.message_state.can_take(kind);
         let taken = valid && ready;
         let state = &self.message_state;
-        require(!ready || level > 0, TAKEN, "pkt_ready while the ring is empty")?;
-        require(!taken || can, TAKEN, format_args!("{} is taken, {state:?}", kind_name(kind)))?;
+        require(!ready || level > 0, TAKEN, || "pkt_ready while the ring is empty")?;
+        require(!taken || can, TAKEN, || format!("{} is taken, {state:?}", kind_name(kind)))?;
         let waited = if valid && can && !taken { self.waited + 1 } else { 0 };
         let is_prompt = waited <= MOST_WAITED;
-        require(is_prompt, PROMPT, format_args!("{} waits, {state:?}", kind_name(kind)))?;
+        require(is_prompt, PROMPT, || format!("{} waits, {state:?}", kind_name(kind)))?;
         self.waited = waited;
         Ok(())
     }
@@ -456,11 +452,9 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
         let Self { taken, owed, message_state, .. } = *self;
         let packets = self.packets.unwrap_or(taken);
         let is_over = matches!(message_state, MessageState::Over(_));
-        require(
-            taken == packets && owed == 0 && is_over,
-            COMPLETE,
-            format_args!("{taken} of {packets} packets taken, credit of {owed}, {message_state:?}"),
-        )
+        require(taken == packets && owed == 0 && is_over, COMPLETE, || {
+            format!("{taken} of {packets} packets taken, credit of {owed}, {message_state:?}")
+        })
     }
 
     fn counters() -> Vec<Counter<Self>> {

@@ -164,11 +164,9 @@ impl Scoreboard<'_> {
         let taken = outputs.a_tlp_ready.is_high();
         let is_shown = outputs.x_a_tlp_valid.is_high() == (offered && has_credit);
         let is = if taken { "taken" } else { "held up" };
-        require(
-            is_shown && taken == (a_ready && has_credit),
-            CREDITS,
-            format_args!("{used} of {PLACES} credits are in use, and a descriptor is {is}"),
-        )
+        require(is_shown && taken == (a_ready && has_credit), CREDITS, || {
+            format!("{used} of {PLACES} credits are in use, and a descriptor is {is}")
+        })
     }
 
     /// Checks what is shown to qp and recv, before the cycle adds pending events.
@@ -211,7 +209,7 @@ impl Scoreboard<'_> {
         let mut head = *inputs.cxt_head.words();
         head[1] = head[1] & !0x38 | (state as u32) << 3;
         let is_same = *outputs.x_cxt_head.words() == head && outputs.x_cxt_data == inputs.cxt_data;
-        require(is_same, STATE, format_args!("not what was fetched with state {state} inserted"))
+        require(is_same, STATE, || format!("not what was fetched with state {state} inserted"))
     }
 
     #[inline]
@@ -290,13 +288,11 @@ impl Scoreboard<'_> {
             true if request.error && is_reliable(service) => REFUSED,
             true => TAKEN,
         };
-        require(
-            fate == expected,
-            BY_STATE,
-            format_args!(
+        require(fate == expected, BY_STATE, || {
+            format!(
                 "QP {qpn} in state {state}, service {service}: outcome {fate}, expected {expected}"
-            ),
-        )?;
+            )
+        })?;
         let taken = fate == TAKEN;
         let answer = (taken && is_reliable(service), taken && request.consumes_wqe);
         let seen = (outputs.req_ack.is_high(), outputs.req_take_wqe.is_high());
@@ -350,7 +346,7 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_transport(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let is_lost = outputs.x_fifo_overflow.is_high();
-        require(!is_lost, DELIVERED, "a delivery is lost to a full FIFO")?;
+        require(!is_lost, DELIVERED, || "a delivery is lost to a full FIFO")?;
         if outputs.x_b_deliver_valid.is_high() {
             let bits = outputs.x_b_deliver_data.get() as u32;
             let sent = self.under_way.pop_front();
@@ -460,21 +456,17 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
 
     fn finish(&mut self) -> Result<(), Violation> {
         let (link, fifo) = (self.under_way.len(), self.fifo.len());
-        require(
-            fifo == 0 && (link == 0 || !self.delivers),
-            REMAINS,
-            format_args!("{link} descriptors on the link, {fifo} in the FIFO"),
-        )?;
+        require(fifo == 0 && (link == 0 || !self.delivers), REMAINS, || {
+            format!("{link} descriptors on the link, {fifo} in the FIFO")
+        })?;
         let event = self.owed.front();
-        require(event.is_none(), REMAINS, format_args!("{event:?} was not reported"))?;
+        require(event.is_none(), REMAINS, || format!("{event:?} was not reported"))?;
         let stalls = !self.delivers || self.dll.is_stalled();
         let (sent, all) = (self.next_request.index, self.requests.len());
         let all_sent = sent == all && self.received.all_sent();
-        require(
-            all_sent || stalls || !self.is_whole,
-            REMAINS,
-            format_args!("{sent} of {all} requests were sent, or not all messages"),
-        )?;
+        require(all_sent || stalls || !self.is_whole, REMAINS, || {
+            format!("{sent} of {all} requests were sent, or not all messages")
+        })?;
         self.placed.finish()?;
         inside("dll", self.dll.finish())?;
         inside("qp", self.qp.finish())?;

@@ -260,10 +260,12 @@ impl<'a> Scoreboard<'a> {
             account.awaits(Obligation::CqRequested, Obligation::CqAnswered),
             account.awaits(Obligation::EqRequested, Obligation::EqAnswered),
         );
-        let what = format_args!(
-            "(cq_resp_ready, eq_resp_ready) is {:?}, and the awaited answers are {awaited:?}",
-            (cq, eq)
-        );
+        let what = || {
+            format!(
+                "(cq_resp_ready, eq_resp_ready) is {:?}, and the awaited answers are {awaited:?}",
+                (cq, eq)
+            )
+        };
         account.require((cq, eq) == awaited, ANSWERED, what)?;
         if cq && inputs.cq_resp_valid.is_high() {
             account.pay(Obligation::CqAnswered, 1)?;
@@ -274,7 +276,7 @@ impl<'a> Scoreboard<'a> {
         let beats = account.paid[Obligation::Beats as usize];
         let requested = account.paid[Obligation::Wqe as usize] > 0;
         let is_wrong = wqe & !requested | !wqe & requested & (beats == 0);
-        let what = format_args!("wqe_resp_ready is {wqe}, and a WQE was taken: {requested}");
+        let what = || format!("wqe_resp_ready is {wqe}, and a WQE was taken: {requested}");
         account.require(!is_wrong, ANSWERED, what)?;
         if wqe && inputs.wqe_resp_valid.is_high() {
             account.pay(Obligation::Beats, 1)?;
@@ -290,13 +292,13 @@ impl<'a> Scoreboard<'a> {
         let packet = self.packets[account.packet];
         let due = belongs(account, packet, head, data)?;
         let (before, (check, noun)) = (account.stage.check().1, due.check());
-        let what = format_args!("a request for {noun} after one for {before}");
+        let what = || format!("a request for {noun} after one for {before}");
         account.require(due >= account.stage, ORDER, what)?;
         account.stage = due;
         let judged = account.length_error && matches!(due, Obligation::Cqe | Obligation::Ack);
         let status = if judged { codes::LOCAL_LENGTH_ERROR } else { codes::GOOD };
         let seen = data.status.get();
-        let what = format_args!("{noun} with status {seen}, expected {status}");
+        let what = || format!("{noun} with status {seen}, expected {status}");
         account.require(seen == status, check, what)?;
         let (amount, request) = match due {
             Obligation::Payload => payload(account, packet, head)?,

@@ -114,13 +114,17 @@ pub struct Violation {
     pub message: String,
 }
 
-/// Violates `check` unless it `holds`.
+/// Violates `check` unless it `holds`. Only a violation makes its message.
 ///
 /// # Errors
 /// The violation.
 #[inline]
-pub fn require(holds: bool, check: &str, message: impl fmt::Display) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message)) }
+pub fn require<M: fmt::Display>(
+    holds: bool,
+    check: &str,
+    message: impl FnOnce() -> M,
+) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
 }
 
 impl Violation {

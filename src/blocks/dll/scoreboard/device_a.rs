@@ -73,7 +73,7 @@ impl DeviceA {
         let (oldest, sent) = (self.acknowledged, self.sent);
         let came = if self.requested.stray { "a stray" } else { "no stray" };
         let error = outputs.a_dl_error;
-        let message = format_args!("a_dl_error is {} after {came} DLLP", error.get());
+        let message = || format!("a_dl_error is {} after {came} DLLP", error.get());
         require(error.is_high() == self.requested.stray, STRAY, message)?;
         self.observe_buffer(inputs, outputs, payloads)?;
         self.observe_replays(outputs, counts)?;
@@ -93,10 +93,12 @@ impl DeviceA {
     ) -> Result<(), Violation> {
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
         let expected = self.requested.frees.unwrap_or(self.acknowledged);
-        let message = format_args!(
-            "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
-            outputs.a_ackd_seq.get()
-        );
+        let message = || {
+            format!(
+                "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
+                outputs.a_ackd_seq.get()
+            )
+        };
         require(acknowledged == expected, FREED, message)?;
         if acknowledged != self.acknowledged {
             self.acknowledged = acknowledged;
@@ -104,11 +106,13 @@ impl DeviceA {
         }
         let held = self.taken - self.acknowledged;
         self.is_ready = outputs.a_tlp_ready.is_high();
-        let message = format_args!(
-            "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
-            outputs.a_tlp_ready.get(),
-            self.taken
-        );
+        let message = || {
+            format!(
+                "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
+                outputs.a_tlp_ready.get(),
+                self.taken
+            )
+        };
         require(self.is_ready == (self.awake && held < self.entries), ROOM, message)?;
         if self.is_ready && inputs.a_tlp_valid.is_high() {
             payloads[place(self.taken)] = inputs.a_tlp_data.get() as u32;
@@ -176,7 +180,7 @@ impl DeviceA {
         if !outputs.a_link_valid.is_high() {
             let waiting = self.waiting.take();
             let number = waiting.unwrap_or_default();
-            let message = format_args!("the offer of TLP {number} was withdrawn");
+            let message = || format!("the offer of TLP {number} was withdrawn");
             return require(waiting.is_none(), HELD, message);
         }
         let (seq, data) = (outputs.a_link_seq.get(), outputs.a_link_data.get() as u32);
@@ -189,20 +193,20 @@ impl DeviceA {
             return Err(Violation::new(ORDER, message));
         };
         if let Some(waiting) = self.waiting {
-            let message = format_args!("the offer of TLP {waiting} became TLP {offered}");
+            let message = || format!("the offer of TLP {waiting} became TLP {offered}");
             require(offered == waiting, HELD, message)?;
         } else {
             // An Ack during a replay skips the TLPs that it frees.
             let expected = if self.rewound { oldest } else { self.following.max(oldest) };
             let why = if self.rewound { "after a rewind" } else { "in order" };
-            let message = format_args!("TLP {offered} is offered, TLP {expected} is next {why}");
+            let message = || format!("TLP {offered} is offered, TLP {expected} is next {why}");
             require(offered == expected, ORDER, message)?;
             self.rewound = false;
             self.following = offered + 1;
         }
         let taken = payloads[place(offered)];
         let message =
-            format_args!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
+            || format!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
         require(data == taken, PAYLOAD, message)?;
         if !inputs.a_link_ready.is_high() {
             self.waiting = Some(offered);
@@ -259,7 +263,7 @@ impl DeviceA {
         let within = self.timeout_after + RESENT_WITHIN;
         let oldest = self.acknowledged;
         let message =
-            format_args!("TLP {oldest} is unacknowledged and was not sent for {within} cycles");
+            || format!("TLP {oldest} is unacknowledged and was not sent for {within} cycles");
         require(self.unsent_cycles <= within, RESENT, message)
     }
 }

@@ -62,23 +62,25 @@ impl DeviceB {
     ) -> Result<(), Violation> {
         let data = outputs.b_deliver_data.get() as u32;
         let delivers = outputs.b_deliver_valid.is_high();
-        let message = format_args!(
-            "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
-            u64::from(delivers)
-        );
+        let message = || {
+            format!(
+                "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
+                u64::from(delivers)
+            )
+        };
         require(self.wanted.take() == delivers.then_some(data), WANTED, message)?;
         if delivers {
             let (number, expected) = (self.delivered, payloads[place(self.delivered)]);
-            let message = format_args!("payload {data:#x} is delivered, everything was before");
+            let message = || format!("payload {data:#x} is delivered, everything was before");
             require(number != taken, DELIVERY, message)?;
-            let message = format_args!(
-                "payload {data:#x} is delivered, TLP {number} was taken with {expected:#x}"
-            );
+            let message = || {
+                format!("payload {data:#x} is delivered, TLP {number} was taken with {expected:#x}")
+            };
             require(data == expected, DELIVERY, message)?;
             self.delivered += 1;
         }
         let (next, delivered) = (outputs.b_next_rcv_seq.get(), self.delivered);
-        let message = format_args!("b_next_rcv_seq is {next} after {delivered} deliveries");
+        let message = || format!("b_next_rcv_seq is {next} after {delivered} deliveries");
         require(next == delivered % NUMBERS, DELIVERY, message)
     }
 
@@ -93,7 +95,7 @@ impl DeviceB {
         let is_scheduled = outputs.b_nak_scheduled;
         let after =
             if self.nak_scheduled { "a spoiled TLP" } else { "no spoiled or the wanted TLP" };
-        let message = format_args!("b_nak_scheduled is {} after {after}", is_scheduled.get());
+        let message = || format!("b_nak_scheduled is {} after {after}", is_scheduled.get());
         require(is_scheduled.is_high() == self.nak_scheduled, NAK_STATE, message)?;
         if !outputs.b_dllp_valid.is_high() && self.due.is_none() && self.waiting.is_none() {
             return Ok(());
@@ -125,9 +127,9 @@ impl DeviceB {
         let seq = outputs.b_dllp_seq.get();
         let received = number((seq + 1) % NUMBERS, self.answered);
         let (delivered, answered) = (self.delivered, self.answered);
-        let message = format_args!(
-            "a DLLP names {seq}; {delivered} TLPs were received and {answered} answered"
-        );
+        let message = || {
+            format!("a DLLP names {seq}; {delivered} TLPs were received and {answered} answered")
+        };
         require(received <= delivered, ANSWER, message)?;
         self.answered = received;
         let kind = if outputs.b_dllp_nak.is_high() { Kind::Nak } else { Kind::Ack };

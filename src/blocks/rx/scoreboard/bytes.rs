@@ -176,11 +176,9 @@ impl<'a> PlacedBytes<'a> {
         }
         let length = header.pkt_length.get();
         let short = length_error && bytes < length;
-        require(
-            bytes == length || short || open.broken,
-            MESSAGE,
-            format_args!("{bytes} of {length} bytes of a packet were placed"),
-        )?;
+        require(bytes == length || short || open.broken, MESSAGE, || {
+            format!("{bytes} of {length} bytes of a packet were placed")
+        })?;
         if length_error || !matches!(opcode, SEND_FIRST | SEND_MIDDLE) {
             *open = Open::default();
         }
@@ -249,11 +247,9 @@ impl<'a> Received<'a> {
         for (_, (id, len)) in seen.into_iter().filter(|(valid, _)| valid.is_high()) {
             let due = self.due.pop_front();
             let fits = due.is_some_and(|due| due.0 == id && len.is_none_or(|len| len == due.1));
-            require(
-                fits,
-                RECEIVE,
-                format_args!("packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}"),
-            )?;
+            require(fits, RECEIVE, || {
+                format!("packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}")
+            })?;
             self.bytes += len.unwrap_or(0);
         }
         Ok(())
@@ -261,6 +257,6 @@ impl<'a> Received<'a> {
 
     pub fn finish(&self) -> Result<(), Violation> {
         let (left, next) = (self.due.len(), self.due.front());
-        require(left == 0, RECEIVE, format_args!("{left} packets were not placed, first {next:x?}"))
+        require(left == 0, RECEIVE, || format!("{left} packets were not placed, first {next:x?}"))
     }
 }

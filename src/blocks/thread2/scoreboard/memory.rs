@@ -33,10 +33,12 @@ pub fn belongs(
         header.remote_qpn.get(),
         header.service_type.get(),
     ];
-    let what = format_args!(
-        "a request with (opcode, head's QP, local QP, remote QP, service) of {seen:x?}, expected \
+    let what = || {
+        format!(
+            "a request with (opcode, head's QP, local QP, remote QP, service) of {seen:x?}, expected \
          {expected:x?}"
-    );
+        )
+    };
     account.require(seen == expected, OWN, what)?;
     Ok(due)
 }
@@ -62,7 +64,7 @@ pub fn payload(
     let before = account.paid[Obligation::Payload as usize];
     let left = account.owed[Obligation::Payload as usize] - before;
     let length = left.min(unit.byte_cnt.get() - inside);
-    let what = format_args!("a request beyond the packet's payload");
+    let what = || format!("a request beyond the packet's payload");
     account.require(length > 0, PAYLOAD, what)?;
     let address = unit.laddr.get().wrapping_add(inside);
     let memory = Memory { key: unit.lkey.get(), address, length };
@@ -99,5 +101,5 @@ fn names(
 ) -> Result<(), Violation> {
     let (key, address) = (head.key.get(), head.address.get());
     let seen = Memory { key, address, length: head.length.get() };
-    account.require(seen == memory, check, format_args!("{seen:x?}, expected {memory:x?}"))
+    account.require(seen == memory, check, || format!("{seen:x?}, expected {memory:x?}"))
 }

@@ -69,7 +69,7 @@ impl PacketObligations {
         let (owed, paid) = (self.owed[due as usize], self.paid[due as usize] + amount);
         self.paid[due as usize] = paid;
         let (check, what) = due.check();
-        self.require(paid <= owed, check, format_args!("{paid} {what}, owed {owed}"))
+        self.require(paid <= owed, check, || format!("{paid} {what}, owed {owed}"))
     }
 
     /// Compares the obligations with those that were met.
@@ -77,7 +77,7 @@ impl PacketObligations {
         for due in Obligation::ALL {
             let (owed, paid) = (self.owed[*due as usize], self.paid[*due as usize]);
             let (check, what) = due.check();
-            let what = format_args!("ended with {paid} {what}, owed {owed}");
+            let what = || format!("ended with {paid} {what}, owed {owed}");
             self.require(paid == owed, check, what)?;
         }
         Ok(())
@@ -99,7 +99,7 @@ impl PacketObligations {
     ) -> Result<(), Violation> {
         self.pay(due, 1)?;
         let (seen, what) = (seen.get(), due.check().1);
-        let what = format_args!("{what} have {seen:#x}, expected {expected:#x}");
+        let what = || format!("{what} have {seen:#x}, expected {expected:#x}");
         self.require(seen == expected, FIELDS, what)
     }
 
@@ -124,9 +124,9 @@ impl PacketObligations {
         &self,
         holds: bool,
         check: &str,
-        what: fmt::Arguments<'_>,
+        what: impl FnOnce() -> String,
     ) -> Result<(), Violation> {
-        if holds { Ok(()) } else { Err(self.violation(check, what)) }
+        if holds { Ok(()) } else { Err(self.violation(check, format_args!("{}", what()))) }
     }
 
     #[cold]
