@@ -79,7 +79,7 @@ impl harness::Golden<rtl::Inputs, rtl::Outputs> for Golden {
     fn clock(&mut self, inputs: &rtl::Inputs, _cycle: &()) -> RuleSet {
         if inputs.rst_n.get() == 0 {
             self.q = rtl::Outputs::default();
-            return RuleSet::one(1);
+            return RuleSet::from_rule(1);
         }
         self.q = rtl::Outputs {
             match_: rtl::Bits1::new(!inputs.box_.get()),
@@ -90,7 +90,7 @@ impl harness::Golden<rtl::Inputs, rtl::Outputs> for Golden {
             longestQ: rtl::Bits600::from_words(inputs.longest.words().map(|word| !word)),
             padding: Default::default(),
         };
-        RuleSet::one(0)
+        RuleSet::from_rule(0)
     }
 
     fn state(&self) -> &'static str {

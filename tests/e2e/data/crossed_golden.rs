@@ -44,8 +44,9 @@ impl harness::Golden<rtl::Inputs, rtl::Outputs> for Golden {
         if reads {
             (self.meta, self.seen) = (now.sent, now.meta);
         }
-        let rules = RuleSet::one(0).only_if(writes).with(RuleSet::one(1).only_if(reads));
-        rules.with(RuleSet::one(2).only_if(writes && reads))
+        let rules = RuleSet::from_rule(0).only_if(writes);
+        let rules = rules.with(RuleSet::from_rule(1).only_if(reads));
+        rules.with(RuleSet::from_rule(2).only_if(writes && reads))
     }
 
     fn state(&self) -> &'static str {

@@ -64,7 +64,7 @@ pub fn payload(
     let before = account.paid[Obligation::Payload as usize];
     let left = account.owed[Obligation::Payload as usize] - before;
     let length = left.min(unit.byte_cnt.get() - inside);
-    let what = || format!("a request beyond the packet's payload");
+    let what = || "a request beyond the packet's payload".to_owned();
     account.require(length > 0, PAYLOAD, what)?;
     let address = unit.laddr.get().wrapping_add(inside);
     let memory = Memory { key: unit.lkey.get(), address, length };
