@@ -54,10 +54,9 @@ impl Scoreboard {
 
 /// Whether a response is an error as it should be. The documentation does not name the error.
 fn check_response(is_legal: bool, response: AxiResponse) -> Result<(), Violation> {
-    require(
-        is_legal == (response == AxiResponse::Okay),
-        RESPONSE,
-        || format!("{response} of {} access", if is_legal { "a legal" } else { "an illegal" }))
+    require(is_legal == (response == AxiResponse::Okay), RESPONSE, || {
+        format!("{response} of {} access", if is_legal { "a legal" } else { "an illegal" })
+    })
 }
 
 impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
@@ -113,13 +112,9 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         let is_right =
             |((actual, expected), open): ((u64, u64), u64)| actual | open == expected | open;
         let all = actual.into_iter().zip(shown(&pins)).zip(shown(&open));
-        require(
-            all.clone().all(is_right),
-            STROBE,
-            || format!(
-                "swmod, swacc, swmod, overflow are {actual:?}, expected {:?}",
-                shown(&pins)
-            ))?;
+        require(all.clone().all(is_right), STROBE, || {
+            format!("swmod, swacc, swmod, overflow are {actual:?}, expected {:?}", shown(&pins))
+        })?;
         if let Some(write) = events.write {
             let is_legal = self.written.pop_front();
             let is_legal = is_legal.ok_or_else(|| Violation::new(RESPONSE, "of no access"))?;
@@ -132,10 +127,9 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
                 expected.ok_or_else(|| Violation::new(RESPONSE, "of no access"))?;
             check_response(is_legal, read.response)?;
             let differs = (read.data as u32 ^ value.value) & !value.open;
-            require(
-                !is_legal || differs == 0,
-                READ_DATA,
-                || format!("{read}, expected {:#x}, open bits {:#x}", value.value, value.open))?;
+            require(!is_legal || differs == 0, READ_DATA, || {
+                format!("{read}, expected {:#x}, open bits {:#x}", value.value, value.open)
+            })?;
             self.compared += 1;
         }
         self.registers.clock(false, &hardware, access);
