@@ -115,12 +115,12 @@ fn old_names(sources: &[(String, String)]) -> Vec<String> {
     let parts = Regex::new("[A-Z]?[a-z]+|[A-Z]+").expect("a pattern");
     let functions: BTreeMap<_, _> = refused("functions").into_iter().collect();
     let refused: BTreeMap<_, _> = refused("names").into_iter().collect();
-    let function = Regex::new(r"\bfn ([a-z]+)\b").expect("a pattern");
+    let function = Regex::new(r"\bfn ([a-z]+)[(<]").expect("a pattern");
     let mut problems = BTreeSet::new();
     for (file, text) in sources {
         for found in function.captures_iter(text) {
             let new = functions.get(&found[1]);
-            problems.extend(new.map(|new| format!("{file}: `{}`: write {new}", &found[0])));
+            problems.extend(new.map(|new| format!("{file}: `fn {}`: write {new}", &found[1])));
         }
         for name in tokens.captures_iter(text).filter_map(|token| token.get(1)) {
             for part in parts.find_iter(name.as_str()) {
