@@ -14,8 +14,8 @@
 ///
 /// A constant before the rules has an entry of any type for each of them, such as a row of a
 /// transition table. An enumeration before that has the states, or the codes of a pin: names, and
-/// meanings as documentation. It gets `ALL`, `name`, `code` and `of`, and `VALUES` for the axis of
-/// a covergroup.
+/// meanings as documentation. It gets `ALL`, `name`, `code` and `from_code`, and `VALUES` for the axis
+/// of a covergroup.
 ///
 /// ```
 /// cosim_harness::rules! {
@@ -31,7 +31,7 @@
 ///     T2: "its last beat", (State::Locked, State::Free);
 /// }
 /// assert_eq!(State::ALL.map(State::name), ["FREE", "LOCKED"]);
-/// assert_eq!((State::Locked.code(), State::of(2)), (1, None));
+/// assert_eq!((State::Locked.code(), State::from_code(2)), (1, None));
 /// assert_eq!(State::VALUES[1].meaning, "a packet owns the output");
 /// assert_eq!((RULES[1].name, ROWS[1].1), ("T2", State::Free));
 /// ```
