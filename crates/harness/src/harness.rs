@@ -50,6 +50,7 @@ pub use batch::{Recording, run_all, run_golden};
 pub(crate) use coverage::group_bins;
 pub(crate) use same::is_same;
 
+pub use crate::require;
 pub use blame::is_of_the_harness;
 pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
 pub use block::{Block, CycleOf, Document, LinkedRtl, ResetPin, power_up_inputs, reset_inputs};
@@ -90,7 +91,9 @@ pub use ring::Ring;
 pub use rng::CaseRng;
 pub use rule_set::RuleSet;
 pub use sampler::{bin_name, bins, unreachable};
-pub use scoreboard::{Counter, Scoreboard, Total, Violation, check_list, in_reset, require};
+pub use scoreboard::{
+    Counter, Scoreboard, Total, Violation, check_list, in_reset, require_equal, require_idle,
+};
 pub use side_by_side::{Difference, first_difference, first_difference_from_power_on};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};

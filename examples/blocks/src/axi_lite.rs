@@ -2,7 +2,7 @@
 
 use cosim_core::agents::MemoryCheck;
 use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLiteMonitor, AxiResponse};
-use cosim_core::harness::{self, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Parameters, Violation, check_list, require};
 use rtl::{Inputs, Outputs};
 
 cosim_core::declare! {
@@ -35,11 +35,7 @@ pub struct Scoreboard {
 /// Checks the response to an access.
 fn check_response(address: u64, response: AxiResponse) -> Result<(), Violation> {
     let expected = if address < BYTES { AxiResponse::Okay } else { AxiResponse::DecErr };
-    if response == expected {
-        return Ok(());
-    }
-    let message = format_args!("{response} for {address:#x}, expected {expected}");
-    Err(Violation::new(RESPONSE, message))
+    require!(response == expected, RESPONSE, "{response} for {address:#x}, expected {expected}")
 }
 
 impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {

@@ -5,7 +5,7 @@ use crate::{DEPTH, Pop, Push, Traffic};
 use cosim_core::channels::{
     InOrder, Monitor, Protocol, SinkItem as _, SourceItem as _, transaction_checks,
 };
-use cosim_core::harness::{self, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Parameters, Violation, check_list, require};
 use cosim_core::value::Uint;
 
 const POP: Protocol = Protocol::for_channel("pop");
@@ -43,10 +43,8 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
             self.items.clear();
         } else if let Some(push) = Push::taken(inputs, outputs) {
             self.items.expect(push.data);
-            if self.items.pending() > self.depth {
-                let message = format_args!("{} items are inside", self.items.pending());
-                return Err(Violation::new(OVERFLOW, message));
-            }
+            let pending = self.items.pending();
+            require!(pending <= self.depth, OVERFLOW, "{pending} items are inside")?;
         }
         self.items.clock()
     }

@@ -7,7 +7,7 @@ use crate::isa::{Access, Machine, Step};
 use crate::rtl::{Inputs, Outputs};
 use crate::stimulus::{Memory, Traffic, mask};
 use cosim_core::channels::{Monitor, Protocol};
-use cosim_core::harness::{self, Parameters, Violation, check_list};
+use cosim_core::harness::{self, Parameters, Violation, check_list, require};
 
 /// Registers are open until the first edge in reset, so the port may be active there.
 const HELD: Protocol = Protocol { quiet_in_reset: None, ..Protocol::for_channel("mem") };
@@ -50,30 +50,14 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// A violation if the check does not hold for the instruction that the core executes.
-    fn require(
-        &self,
-        holds: bool,
-        check: &str,
-        actual: impl FnOnce() -> String,
-    ) -> Result<(), Violation> {
-        if holds {
-            return Ok(());
-        }
-        let Step { pc, word, .. } = self.current;
-        let text = disassemble(word, self.machine.has_compressed);
-        Err(Violation::new(check, format!("{} at {pc:#x}: `{text}`", actual())))
-    }
-
     /// Checks a transfer that begins, and notes which one is announced.
     fn announce(&mut self, outputs: &Outputs, is_ready: bool) -> Result<(), Violation> {
         let is_valid = outputs.mem_valid.is_high();
         if is_valid && !self.is_waiting {
             let begins = (outputs.mem_addr.get() as u32, outputs.mem_wstrb.get() != 0);
-            self.require(!self.was_trap, QUIET, || format!("{begins:x?} begins after a trap"))?;
-            self.require(self.announced == Some(begins), ANNOUNCED, || {
-                format!("{begins:x?} begins, announced {:x?}", self.announced)
-            })?;
+            require!(!self.was_trap, QUIET, "{begins:x?} begins after a trap")?;
+            let announced = self.announced;
+            require!(announced == Some(begins), ANNOUNCED, "{begins:x?}, not {announced:x?}")?;
         }
         self.is_waiting = is_valid && !is_ready;
         let (read, write) = (outputs.mem_la_read.is_high(), outputs.mem_la_write.is_high());
@@ -85,24 +69,19 @@ impl Scoreboard {
     fn retire(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let Step { pc, word, next, written, ref access, traps, .. } = self.current;
         let at = (outputs.rvfi_pc_rdata.get() as u32, outputs.rvfi_insn.get() as u32);
-        self.require(at == (pc, word) && !self.has_trapped, INSTRUCTION, || {
-            format!("{:#x} retired from {:#x}, expected {word:#x}", at.1, at.0)
-        })?;
+        let is_next = at == (pc, word) && !self.has_trapped;
+        require!(is_next, INSTRUCTION, "(pc, word) {at:x?} retired")?;
         self.has_trapped = outputs.rvfi_trap.is_high();
-        self.require(self.has_trapped == traps, TRAP, || format!("trap {}", self.has_trapped))?;
+        require!(self.has_trapped == traps, TRAP, "trap {}", self.has_trapped)?;
         self.instructions += 1;
         if traps {
             return Ok(());
         }
-        self.require(access.is_none(), ACCESS, || format!("missing {access:x?}"))?;
+        require!(access.is_none(), ACCESS, "missing {access:x?}")?;
         let actual = outputs.rvfi_pc_wdata.get() as u32;
-        self.require(actual == next, INSTRUCTION, || format!("next {actual:#x}, not {next:#x}"))?;
+        require!(actual == next, INSTRUCTION, "next {actual:#x}, expected {next:#x}")?;
         let result = (outputs.rvfi_rd_addr.get() as u8, outputs.rvfi_rd_wdata.get() as u32);
-        self.require(result == written, RESULT, || {
-            let [actual, expected] =
-                [result, written].map(|(rd, value)| format!("x{rd} = {value:#x}"));
-            format!("{actual}, expected {expected}")
-        })?;
+        require!(result == written, RESULT, "(rd, value) {result:x?}, expected {written:x?}")?;
         self.current = self.machine.step();
         Ok(())
     }
@@ -116,13 +95,27 @@ impl Scoreboard {
             let Step { pc, behind, next, .. } = self.current;
             let is_at = |pc: &u32| [*pc, pc.wrapping_add(2)].iter().any(|at| at & !3 == address);
             let is_near = [pc, behind, next].iter().any(is_at);
-            return self.require(is_near && strobes == 0, FETCH, || format!("fetch {address:#x}"));
+            return require!(is_near && strobes == 0, FETCH, "fetch {address:#x}");
         }
         let actual = Access { address, strobes, data: written & mask(strobes) };
         let expected = self.current.access.take();
-        self.require(Some(actual) == expected, ACCESS, || {
-            format!("{actual:x?}, expected {expected:x?}")
-        })
+        require!(Some(actual) == expected, ACCESS, "{actual:x?}, expected {expected:x?}")
+    }
+
+    fn check(
+        &mut self,
+        outputs: &Outputs,
+        is_ready: bool,
+        transfer: Option<Transfer>,
+    ) -> Result<(), Violation> {
+        self.announce(outputs, is_ready)?;
+        if outputs.rvfi_valid.is_high() {
+            self.retire(outputs)?;
+        }
+        // The core shows an instruction that traps in the cycle after `trap` rises.
+        require!(self.was_trap == self.has_trapped, TRAP, "trap {}", self.was_trap)?;
+        self.was_trap = outputs.trap.is_high();
+        transfer.map_or(Ok(()), |transfer| self.transfer(transfer))
     }
 }
 
@@ -159,16 +152,12 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         if in_reset {
             return Ok(());
         }
-        self.announce(outputs, is_ready)?;
-        if outputs.rvfi_valid.is_high() {
-            self.retire(outputs)?;
-        }
-        // The core shows an instruction that traps in the cycle after `trap` rises.
-        self.require(self.was_trap == self.has_trapped, TRAP, || {
-            format!("trap {}", self.was_trap)
-        })?;
-        self.was_trap = outputs.trap.is_high();
-        transfer.map_or(Ok(()), |transfer| self.transfer(transfer))
+        let result = self.check(outputs, is_ready, transfer);
+        result.map_err(|violation| {
+            let Step { pc, word, .. } = self.current;
+            let text = disassemble(word, self.machine.has_compressed);
+            violation.inside(format_args!("`{text}` at {pc:#x}"))
+        })
     }
 
     fn finish(&mut self) -> Result<(), Violation> {

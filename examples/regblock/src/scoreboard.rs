@@ -40,7 +40,7 @@ impl Scoreboard {
     fn access(&mut self, hardware: &HwifIn, access: Access) -> Result<(), Violation> {
         let queue = if access.write.is_some() { &mut self.writes } else { &mut self.reads };
         let oldest = queue.pop_front();
-        require(oldest == Some(access), ACCESS, || format!("{access:x?}, expected {oldest:x?}"))?;
+        require!(oldest == Some(access), ACCESS, "{access:x?}, expected {oldest:x?}")?;
         match access.write {
             Some(_) => self.written.push_back(access.is_legal()),
             None => {
@@ -54,9 +54,8 @@ impl Scoreboard {
 
 /// Whether a response is an error as it should be. The documentation does not name the error.
 fn check_response(is_legal: bool, response: AxiResponse) -> Result<(), Violation> {
-    require(is_legal == (response == AxiResponse::Okay), RESPONSE, || {
-        format!("{response} of {} access", if is_legal { "a legal" } else { "an illegal" })
-    })
+    let is_error = response != AxiResponse::Okay;
+    require!(is_legal != is_error, RESPONSE, "{response}, legal access: {is_legal}")
 }
 
 impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
@@ -111,10 +110,9 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         let actual = shown(&HwifOut::decode(&{ outputs.hwif_out }));
         let is_right =
             |((actual, expected), open): ((u64, u64), u64)| actual | open == expected | open;
-        let all = actual.into_iter().zip(shown(&pins)).zip(shown(&open));
-        require(all.clone().all(is_right), STROBE, || {
-            format!("swmod, swacc, swmod, overflow are {actual:?}, expected {:?}", shown(&pins))
-        })?;
+        let expected = shown(&pins);
+        let is_right = actual.into_iter().zip(expected).zip(shown(&open)).all(is_right);
+        require!(is_right, STROBE, "swmod, swacc, swmod, overflow {actual:?}, not {expected:?}")?;
         if let Some(write) = events.write {
             let is_legal = self.written.pop_front();
             let is_legal = is_legal.ok_or_else(|| Violation::new(RESPONSE, "of no access"))?;
@@ -127,9 +125,7 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
                 expected.ok_or_else(|| Violation::new(RESPONSE, "of no access"))?;
             check_response(is_legal, read.response)?;
             let differs = (read.data as u32 ^ value.value) & !value.open;
-            require(!is_legal || differs == 0, READ_DATA, || {
-                format!("{read}, expected {:#x}, open bits {:#x}", value.value, value.open)
-            })?;
+            require!(!is_legal || differs == 0, READ_DATA, "{read}, expected {value:x?}")?;
             self.compared += 1;
         }
         self.registers.clock(false, &hardware, access);

@@ -152,28 +152,25 @@ impl Scoreboard {
             b.delivered < a.taken && delivers || unacknowledged && self.answers_duplicates;
         let goes_on = a.acknowledged + b.delivered > progress_before;
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
-        require(self.idle_cycles <= self.progress_timeout, PROGRESS, || {
-            format!(
-                "no progress after {} TLPs taken, {} delivered and {} acknowledged, for {} cycles",
-                a.taken, b.delivered, a.acknowledged, self.progress_timeout
-            )
-        })
+        let within = self.progress_timeout;
+        require!(self.idle_cycles <= within, PROGRESS, "none within {within} cycles: {a:?}, {b:?}")
     }
 
     /// Checks that payload keeps its value while its valid is 0.
     #[inline]
     fn observe_payloads(&mut self, outputs: &Outputs) -> Result<(), Violation> {
-        let before = std::mem::replace(&mut self.shown, *outputs);
+        let before = &self.shown;
         let link = |pins: &Outputs| (pins.a_link_seq, pins.a_link_data);
         let dllp = |pins: &Outputs| (pins.b_dllp_nak, pins.b_dllp_seq);
         let require = |valid: bool, is_kept: bool, channel: &str| {
-            let message = || format!("{channel}_valid is 0, and its payload changes");
-            require(valid | is_kept, KEPT, message)
+            require!(valid | is_kept, KEPT, "{channel}_valid is 0, and its payload changes")
         };
-        require(outputs.a_link_valid.is_high(), link(outputs) == link(&before), "a_link")?;
+        require(outputs.a_link_valid.is_high(), link(outputs) == link(before), "a_link")?;
         let is_kept = outputs.b_deliver_data == before.b_deliver_data;
         require(outputs.b_deliver_valid.is_high(), is_kept, "b_deliver")?;
-        require(outputs.b_dllp_valid.is_high(), dllp(outputs) == dllp(&before), "b_dllp")
+        require(outputs.b_dllp_valid.is_high(), dllp(outputs) == dllp(before), "b_dllp")?;
+        self.shown = *outputs;
+        Ok(())
     }
 
     /// The stall of section 10 of the specification: B has every TLP that A accepted and sends
@@ -235,15 +232,14 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
         b.observe_arrival(inputs, self.answers_duplicates, counts);
         a.observe(inputs, outputs, payloads, counts)?;
         let next = outputs.a_next_seq.get();
-        let message = || format!("a_next_seq is {next} after {taken} TLPs were taken");
-        require(next == taken % NUMBERS, NUMBERED, message)?;
+        require!(next == taken % NUMBERS, NUMBERED, "a_next_seq is {next} after {taken} TLPs")?;
         self.observe_payloads(outputs)?;
         self.observe_progress(progress)
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
         let require = |what: &str, done: u64, due: u64| {
-            require(done >= due, COMPLETE, || format!("{done} of {due} TLPs {what}"))
+            require!(done >= due, COMPLETE, "{done} of {due} TLPs {what}")
         };
         let (taken, delivered) = (self.a.taken, self.b.delivered);
         if !self.answers_duplicates && self.is_stalled() {

@@ -90,7 +90,6 @@ struct ExpectedResponse {
     code: u64,
     from: u8,
     next: u8,
-    notify: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -206,22 +205,16 @@ impl Scoreboard {
         let code = outputs.rsp_code.get();
         let seen = valid.then_some(qpn);
         let expected = self.due.map(|due| due.qpn);
-        let message = || format!("an answer for QP {seen:?}, expected one for {expected:?}");
-        require(seen == expected, ANSWERED, message)?;
+        require!(seen == expected, ANSWERED, "for QP {seen:?}, expected for QP {expected:?}")?;
         let Some(due) = self.due else {
-            let message = || format!("rsp_qpn {qpn}, rsp_code {code} without an answer");
-            return require((qpn, code) == (0, 0), IDLE, message);
+            return require!((qpn, code) == (0, 0), IDLE, "rsp_qpn {qpn}, rsp_code {code}");
         };
-        let notify = if due.notify { ", with notification" } else { "" };
-        let next = if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) };
-        let message = || {
-            format!(
-                "QP {qpn} from {} to {next}{notify}: answered {code}, expected {}",
-                name_of(due.from.into()),
-                due.code
-            )
-        };
-        require(code == due.code, JUDGED, message)
+        let ExpectedResponse { code: expected, from, next, .. } = due;
+        require!(
+            code == expected,
+            JUDGED,
+            "QP {qpn}, state {from} to {next}: {code}, not {expected}"
+        )
     }
 
     #[inline]
@@ -229,19 +222,17 @@ impl Scoreboard {
         let qpn = inputs.query_qpn.get();
         let record = &self.records[qpn as usize];
         let seen = outputs.query_state.get();
-        let name = name_of(record.state.into());
-        let message = || format!("QP {qpn} is in {}, expected {name}", name_of(seen));
-        require(seen == u64::from(record.state), STATE, message)?;
+        let state = u64::from(record.state);
+        require!(seen == state, STATE, "QP {qpn} in {}, not {}", name_of(seen), name_of(state))?;
         let permits = record.permits();
         let post = [outputs.query_sq_post, outputs.query_rq_post];
         let run = [outputs.query_sq_run, outputs.query_rq_run];
         let pins = [post[0], post[1], run[0], run[1]].map(Bits1::is_high);
-        let message = || {
-            format!(
-                "QP {qpn} in {name}: sq_post, rq_post, sq_run and rq_run are {pins:?}, expected {permits:?}"
-            )
-        };
-        require(pins == permits, PERMITS, message)
+        require!(
+            pins == permits,
+            PERMITS,
+            "sq_post, rq_post, sq_run, rq_run: {pins:?}, not {permits:?}"
+        )
     }
 
     #[inline]
@@ -250,16 +241,13 @@ impl Scoreboard {
             [outputs.msg_accept, outputs.msg_take_wqe, outputs.msg_ack, outputs.msg_nak]
                 .map(Bits1::is_high);
         if !inputs.msg_valid.is_high() {
-            let message = "an answer to a packet that is not there";
-            return require(!(accept || wqe || ack || nak), IDLE, || message);
+            return require!(!(accept || wqe || ack || nak), IDLE, "an answer without a packet");
         }
         let qpn = inputs.msg_qpn.get();
         let record = self.records[qpn as usize];
         let require = |holds: bool, check: &str, what: &str| {
-            let state = name_of(record.state.into());
-            let service = record.service;
-            let message = || format!("packet for QP {qpn} in {state}, service {service}: {what}");
-            require(holds, check, message)
+            let state = record.state.into();
+            require!(holds, check, "packet for QP {qpn} in {}: {what}", name_of(state))
         };
         let [.., receives] = record.permits();
         require(!accept || receives, CLOSED, "taken")?;
@@ -285,11 +273,9 @@ impl Scoreboard {
         let oldest = self.pending_events.front();
         if !outputs.evt_valid.is_high() {
             if let Some(ExpectedEvent { qpn, code }) = oldest {
-                let message = format!("event {code} of QP {qpn} is not shown");
-                return Err(Violation::new(SHOWN, message));
+                return Err(Violation::new(SHOWN, format!("not event {code} of QP {qpn}")));
             }
-            let message = || format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
-            return require(shown == ExpectedEvent { qpn: 0, code: 0 }, IDLE, message);
+            return require!(shown == ExpectedEvent { qpn: 0, code: 0 }, IDLE, "{shown:?}");
         }
         if oldest == Some(&shown) {
             return Ok(());
@@ -311,15 +297,14 @@ impl Scoreboard {
     fn observe_readies(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let waiting = self.pending_events.len();
         let ready = outputs.cmd_ready.get();
-        let message = || format!("cmd_ready is {ready}, {waiting} events wait");
-        require((ready == 1) == (waiting < ROOM), COMMAND_WAITS, message)?;
+        let has_room = waiting < ROOM;
+        require!((ready == 1) == has_room, COMMAND_WAITS, "cmd_ready {ready}, {waiting} wait")?;
         let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
         let mut record = self.records[qpn as usize];
         let reports = inputs.hw_valid.is_high() && record.event(kind).is_some();
         let ready = outputs.hw_ready.get();
-        let message =
-            || format!("hw_ready is {ready} for kind {kind} of QP {qpn}, {waiting} events wait");
-        require((ready == 1) != (reports && waiting >= ROOM), EVENT_WAITS, message)
+        let expected = !reports || has_room;
+        require!((ready == 1) == expected, EVENT_WAITS, "kind {kind}, QP {qpn}, {waiting} wait")
     }
 
     /// Applies everything that is accepted at the edge.
@@ -345,7 +330,7 @@ impl Scoreboard {
             let record = &mut self.records[qpn as usize];
             let from = record.state;
             let code = record.command(next, service, notify);
-            self.due = Some(ExpectedResponse { qpn, code, from, next, notify });
+            self.due = Some(ExpectedResponse { qpn, code, from, next });
             self.counts.answers[code as usize] += 1;
             self.on_offer = self.on_offer.saturating_sub(1);
         }
@@ -402,10 +387,8 @@ impl harness::Scoreboard<'_, Inputs, Outputs, Traffic> for Scoreboard {
     fn finish(&mut self) -> Result<(), Violation> {
         let Self { on_offer, pending_events, due, .. } = self;
         let left = pending_events.len();
-        let message = || {
-            format!("{on_offer} offers and {left} events were not taken; the last answer: {due:?}")
-        };
-        require(*on_offer == 0 && left == 0 && due.is_none(), COMPLETE, message)
+        let is_complete = *on_offer == 0 && left == 0 && due.is_none();
+        require!(is_complete, COMPLETE, "{on_offer} offers, {left} events, last answer {due:?}")
     }
 
     fn counters() -> Vec<Counter<Self>> {

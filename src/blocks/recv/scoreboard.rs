@@ -13,11 +13,13 @@ use super::rtl::{Bits1, Inputs, Outputs};
 use super::rules::State;
 use super::rules::parameters::{self, HIGH, KEEP, LOW, is_repaired};
 use super::traffic::{DP, EAGER, RNDV_DATA, Traffic};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset, require};
+use cosim_core::harness::{
+    self, Counter, Parameters, Violation, check_list, in_reset, require, require_equal,
+    require_idle,
+};
 use messages::{
     AWAIT_UNEXP_DP, BETWEEN, Cp, DETERMINE_CP_TYPE, MessageState, PROC_UNEXP_DP, RECV_POSTED_DATA,
 };
-use std::fmt::Debug;
 
 cosim_core::check_names! {
     CHECKS;
@@ -109,33 +111,6 @@ pub struct Scoreboard<'a> {
     counts: Counts,
 }
 
-/// Violates a check unless what is observed is what is expected.
-#[inline]
-pub(crate) fn require_same<T: PartialEq + Debug>(
-    check: &str,
-    what: &str,
-    seen: T,
-    expected: T,
-) -> Result<(), Violation> {
-    require(seen == expected, check, || format!("{what}: {seen:?}, expected {expected:?}"))
-}
-
-/// Violates a check unless the payload of each channel is 0 while its valid is 0.
-#[inline]
-pub(crate) fn require_idle<const N: usize>(
-    check: &str,
-    payloads: [(&str, Bits1, u64); N],
-) -> Result<(), Violation> {
-    let is_loud = |(_, valid, payload): &(&str, Bits1, u64)| !valid.is_high() & (*payload != 0);
-    let is_any_loud = payloads.iter().fold(false, |any, channel| any | is_loud(channel));
-    if !is_any_loud {
-        return Ok(());
-    }
-    let loud = payloads.iter().filter(|channel| is_loud(channel)).map(|(name, ..)| *name);
-    let loud: Vec<&str> = loud.collect();
-    Err(Violation::new(check, format_args!("{} not 0 while valid is 0", loud.join(", "))))
-}
-
 impl Scoreboard<'_> {
     /// The scoreboard for a system in which packets may be lost before the block.
     pub(crate) fn for_some_packets(self) -> Self {
@@ -154,26 +129,29 @@ impl Scoreboard<'_> {
             return Ok(true);
         }
         if std::mem::take(&mut self.after_reset) {
-            require_same(FULL, "ring_level", outputs.ring_level.get(), self.high)?;
+            require_equal(FULL, "ring_level", outputs.ring_level.get(), self.high)?;
         }
         Ok(false)
     }
 
     #[inline]
     fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
-        require_idle(
-            IDLE,
+        require_idle(IDLE, || {
             [
-                ("match_id", outputs.match_req, outputs.match_id.get()),
-                ("alloc_count", outputs.alloc_valid, outputs.alloc_count.get()),
-                ("credit_count", outputs.credit_valid, outputs.credit_count.get()),
-                ("copy_id", outputs.copy_valid, outputs.copy_id.get()),
-                ("copy_len", outputs.copy_valid, outputs.copy_len.get()),
-                ("keep_id", outputs.keep_valid, outputs.keep_id.get()),
-                ("release_id", outputs.release_valid, outputs.release_id.get()),
-                ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
-            ],
-        )
+                ("match_id", outputs.match_req.is_high(), outputs.match_id.get()),
+                ("alloc_count", outputs.alloc_valid.is_high(), outputs.alloc_count.get()),
+                ("credit_count", outputs.credit_valid.is_high(), outputs.credit_count.get()),
+                ("copy_id", outputs.copy_valid.is_high(), outputs.copy_id.get()),
+                ("copy_len", outputs.copy_valid.is_high(), outputs.copy_len.get()),
+                ("keep_id", outputs.keep_valid.is_high(), outputs.keep_id.get()),
+                ("release_id", outputs.release_valid.is_high(), outputs.release_id.get()),
+                (
+                    "temp_alloc_len",
+                    outputs.temp_alloc_valid.is_high(),
+                    outputs.temp_alloc_len.get(),
+                ),
+            ]
+        })
     }
 
     /// Checks the number of all buffers at the beginning of the cycle.
@@ -182,13 +160,8 @@ impl Scoreboard<'_> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
         let kept = self.receiver.kept;
         let all = (ring + free + kept) as i64 + self.in_hand;
-        require(all == self.total as i64, CONSERVED, || {
-            format!(
-                "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
-                 expected {}",
-                self.in_hand, self.total
-            )
-        })
+        let (held, total) = (self.in_hand, self.total as i64);
+        require!(all == total, CONSERVED, "ring {ring}, free {free}, taken {held}, kept {kept}")
     }
 
     #[inline]
@@ -219,14 +192,14 @@ impl Scoreboard<'_> {
             _ => false,
         };
         let expected = u64::from(can_take && outputs.ring_level.get() > 0);
-        require_same(READY, "pkt_ready", outputs.pkt_ready.get(), expected)
+        require_equal(READY, "pkt_ready", outputs.pkt_ready.get(), expected)
     }
 
     #[inline]
     fn observe_credit(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, count) = (outputs.credit_valid.is_high(), outputs.credit_count.get());
         let expected = (self.owed > 0, self.owed);
-        require_same(CREDIT, "(valid, credit_count)", (valid, count), expected)?;
+        require_equal(CREDIT, "(valid, credit_count)", (valid, count), expected)?;
         if valid && inputs.credit_ready.is_high() {
             self.counts.credits += count;
             self.owed = 0;
@@ -250,11 +223,8 @@ impl Scoreboard<'_> {
         let possible = if is_low { places.min(free) } else { 0 };
         let expected = if self.owed + possible > MOST_CREDITS { 0 } else { possible };
         let refills = outputs.alloc_valid.is_high();
-        let owed = self.owed;
-        require(refills == (expected > 0), REFILLED, || {
-            format!("{left} buffers left, {free} free, credit of {owed}: {refills}")
-        })?;
-        require_same(AS_MANY, "alloc_count", count, expected)?;
+        require!(refills == (expected > 0), REFILLED, "{left} left, {free} free: {refills}")?;
+        require_equal(AS_MANY, "alloc_count", count, expected)?;
         Ok(count)
     }
 
@@ -349,22 +319,24 @@ impl Scoreboard<'_> {
     fn observe_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
         let ExpectedActions { copy, keep, release, temporary, error } = *due;
         let (copy_id, copy_len) = copy.unzip();
-        let error = error.then_some(0);
+        let (error, length) = (error.then_some(0), outputs.temp_alloc_len.get());
         type Fate<'a> = (&'a str, &'a str, Bits1, u64, Option<u64>);
-        let fates: [Fate<'_>; 6] = [
-            (TEMPORARY, "bytes", outputs.temp_alloc_valid, outputs.temp_alloc_len.get(), temporary),
-            (COPIED, "copied", outputs.copy_valid, outputs.copy_id.get(), copy_id),
-            (COPIED, "copied bytes", outputs.copy_valid, outputs.copy_len.get(), copy_len),
-            (KEPT, "kept", outputs.keep_valid, outputs.keep_id.get(), keep),
-            (RELEASED, "released", outputs.release_valid, outputs.release_id.get(), release),
-            (ERROR, "error", outputs.protocol_error, 0, error),
-        ];
+        let fates = || -> [Fate<'_>; 6] {
+            [
+                (TEMPORARY, "bytes", outputs.temp_alloc_valid, length, temporary),
+                (COPIED, "copied", outputs.copy_valid, outputs.copy_id.get(), copy_id),
+                (COPIED, "copied bytes", outputs.copy_valid, outputs.copy_len.get(), copy_len),
+                (KEPT, "kept", outputs.keep_valid, outputs.keep_id.get(), keep),
+                (RELEASED, "released", outputs.release_valid, outputs.release_id.get(), release),
+                (ERROR, "error", outputs.protocol_error, 0, error),
+            ]
+        };
         let differs = |(.., valid, seen, due): &Fate<'_>| {
             (valid.get() ^ u64::from(due.is_some())) | (seen ^ due.unwrap_or(0))
         };
-        if fates.iter().fold(0, |any, fate| any | differs(fate)) != 0 {
-            for (check, what, valid, seen, due) in fates {
-                require_same(check, what, valid.is_high().then_some(seen), due)?;
+        if fates().iter().fold(0, |any, fate| any | differs(fate)) != 0 {
+            for (check, what, valid, seen, due) in fates() {
+                require_equal(check, what, valid.is_high().then_some(seen), due)?;
             }
         }
         Ok(())
@@ -378,11 +350,11 @@ impl Scoreboard<'_> {
         let can = level > 0 && self.message_state.can_take(kind);
         let taken = valid && ready;
         let state = &self.message_state;
-        require(!ready || level > 0, TAKEN, || "pkt_ready while the ring is empty")?;
-        require(!taken || can, TAKEN, || format!("{} is taken, {state:?}", kind_name(kind)))?;
+        require!(!ready || level > 0, TAKEN, "pkt_ready while the ring is empty")?;
+        require!(!taken || can, TAKEN, "{} is taken, {state:?}", kind_name(kind))?;
         let waited = if valid && can && !taken { self.waited + 1 } else { 0 };
         let is_prompt = waited <= MOST_WAITED;
-        require(is_prompt, PROMPT, || format!("{} waits, {state:?}", kind_name(kind)))?;
+        require!(is_prompt, PROMPT, "{} waits, {state:?}", kind_name(kind))?;
         self.waited = waited;
         Ok(())
     }
@@ -394,7 +366,7 @@ impl Scoreboard<'_> {
             _ => None,
         };
         let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
-        require_same(REQUESTED, "packet asked about", seen, requested)
+        require_equal(REQUESTED, "packet asked about", seen, requested)
     }
 }
 
@@ -452,9 +424,8 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
         let Self { taken, owed, message_state, .. } = *self;
         let packets = self.packets.unwrap_or(taken);
         let is_over = matches!(message_state, MessageState::Over(_));
-        require(taken == packets && owed == 0 && is_over, COMPLETE, || {
-            format!("{taken} of {packets} packets taken, credit of {owed}, {message_state:?}")
-        })
+        let is_complete = taken == packets && owed == 0 && is_over;
+        require!(is_complete, COMPLETE, "{taken} of {packets}, {owed} owed, {message_state:?}")
     }
 
     fn counters() -> Vec<Counter<Self>> {

@@ -13,13 +13,13 @@ use super::rules::parameters::{of_dll, of_recv};
 use super::rules::pins;
 use super::traffic::{Request, Traffic};
 use crate::blocks::qp::scoreboard::is_reliable;
-use crate::blocks::recv::scoreboard::{require_idle, require_same};
 use crate::blocks::thread2::rules::layout::{opcode, qp_state, status};
 use crate::blocks::thread2::traffic::PacketCursor;
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
 use cosim_core::harness::{
-    self, Block, Counter, Parameters, Violation, check_list, in_reset, require,
+    self, Block, Counter, Parameters, Violation, check_list, in_reset, require, require_equal,
+    require_idle,
 };
 use std::collections::VecDeque;
 
@@ -119,10 +119,7 @@ pub struct Scoreboard<'a> {
 /// Adds the name of the inner block to a violation.
 #[inline]
 fn inside(block: &str, result: Result<(), Violation>) -> Result<(), Violation> {
-    result.map_err(|violation| Violation {
-        message: format!("{block}: {}", violation.message),
-        ..violation
-    })
+    result.map_err(|violation| violation.inside(block))
 }
 
 impl Scoreboard<'_> {
@@ -140,16 +137,16 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_fifo(&self, outputs: &Outputs) -> Result<(), Violation> {
         let level = self.fifo.len() as u64;
-        require_same(DELIVERED, "x_fifo_level", outputs.x_fifo_level.get(), level)?;
+        require_equal(DELIVERED, "x_fifo_level", outputs.x_fifo_level.get(), level)?;
         let bits = self.fifo.front().map_or(0, |sent| sent.bits.into());
-        require_same(DELIVERED, "x_fifo_head", outputs.x_fifo_head.get(), bits)?;
+        require_equal(DELIVERED, "x_fifo_head", outputs.x_fifo_head.get(), bits)?;
         let head = self.fifo.front().map(|sent| sent.descriptor);
         let is_request = matches!(head, Some(Descriptor::Request(_)));
         let handle = head.map_or(0, |head| u64::from(head.handle()));
         let expected = (u64::from(head.is_some()), u64::from(is_request), handle);
         let (valid, request) = (outputs.fetch_valid.get(), outputs.fetch_request.get());
         let seen = (valid, request, outputs.fetch_handle.get());
-        require_same(DELIVERED, "fetch_valid, fetch_request, fetch_handle", seen, expected)
+        require_equal(DELIVERED, "fetch_valid, fetch_request, fetch_handle", seen, expected)
     }
 
     /// Checks the credits at the beginning of the cycle.
@@ -157,16 +154,14 @@ impl Scoreboard<'_> {
     fn observe_credits(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let out = (self.under_way.len() + self.fifo.len()) as u64;
         let used = outputs.x_credits_used.get();
-        require_same(CREDITS, "x_credits_used", used, out)?;
+        require_equal(CREDITS, "x_credits_used", used, out)?;
         let has_credit = out < PLACES;
         let a_ready = outputs.x_a_tlp_ready.is_high();
         let offered = inputs.a_tlp_valid.is_high();
         let taken = outputs.a_tlp_ready.is_high();
         let is_shown = outputs.x_a_tlp_valid.is_high() == (offered && has_credit);
-        let is = if taken { "taken" } else { "held up" };
-        require(is_shown && taken == (a_ready && has_credit), CREDITS, || {
-            format!("{used} of {PLACES} credits are in use, and a descriptor is {is}")
-        })
+        let is_right = is_shown && taken == (a_ready && has_credit);
+        require!(is_right, CREDITS, "{used} of {PLACES} credits are in use, taken: {taken}")
     }
 
     /// Checks what is shown to qp and recv, before the cycle adds pending events.
@@ -188,15 +183,15 @@ impl Scoreboard<'_> {
         // If the query is too early, an event is still pending.
         let early = self.owed.front().filter(|_| seen.is_some());
         let check = early.map_or(REQUESTED, ExpectedEvent::check);
-        require_same(check, "(QP, WQE, error) asked of qp", seen, expected)?;
+        require_equal(check, "(QP, WQE, error) asked of qp", seen, expected)?;
         let query = expected.map_or(inputs.qp_query_qpn.get(), |(qpn, ..)| qpn);
-        require_same(REQUESTED, "x_query_qpn", outputs.x_query_qpn.get(), query)?;
+        require_equal(REQUESTED, "x_query_qpn", outputs.x_query_qpn.get(), query)?;
         let is_message = matches!(head, Some(Descriptor::Message(_)));
         let expected = (is_message && inputs.len_valid.is_high())
             .then(|| (inputs.len_pkt.get(), inputs.len_msg.get()));
         let lengths = (outputs.x_pkt_len.get(), outputs.x_pkt_msg_len.get());
         let seen = outputs.x_pkt_valid.is_high().then_some(lengths);
-        require_same(REQUESTED, "lengths shown to recv", seen, expected)
+        require_equal(REQUESTED, "lengths shown to recv", seen, expected)
     }
 
     /// Checks the state that thread2 gets, and the rest of the context.
@@ -209,34 +204,37 @@ impl Scoreboard<'_> {
         let mut head = *inputs.cxt_head.words();
         head[1] = head[1] & !0x38 | (state as u32) << 3;
         let is_same = *outputs.x_cxt_head.words() == head && outputs.x_cxt_data == inputs.cxt_data;
-        require(is_same, STATE, || format!("not what was fetched with state {state} inserted"))
+        require!(is_same, STATE, "not what was fetched with state {state} inserted")
     }
 
     #[inline]
     fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
         let any = |words: &[u32]| u64::from(words.iter().fold(0, |any, word| any | word));
         let context = any(outputs.x_cxt_head.words()) | any(outputs.x_cxt_data.words());
-        require_idle(
-            IDLE,
+        require_idle(IDLE, || {
             [
-                ("x_msg_qpn", outputs.x_msg_valid, outputs.x_msg_qpn.get()),
-                ("x_msg_consumes_wqe", outputs.x_msg_valid, outputs.x_msg_consumes_wqe.get()),
-                ("x_msg_error", outputs.x_msg_valid, outputs.x_msg_error.get()),
-                ("x_hw_qpn", outputs.x_hw_valid, outputs.x_hw_qpn.get()),
-                ("x_hw_kind", outputs.x_hw_valid, outputs.x_hw_kind.get()),
-                ("x_cxt", outputs.x_cxt_valid, context),
-                ("x_pkt_kind", outputs.x_pkt_valid, outputs.x_pkt_kind.get()),
-                ("x_pkt_id", outputs.x_pkt_valid, outputs.x_pkt_id.get()),
-                ("x_pkt_len", outputs.x_pkt_valid, outputs.x_pkt_len.get()),
-                ("x_pkt_msg_len", outputs.x_pkt_valid, outputs.x_pkt_msg_len.get()),
-                ("x_pkt_last", outputs.x_pkt_valid, outputs.x_pkt_last.get()),
-                ("req_fate", outputs.req_valid, outputs.req_fate.get()),
-                ("req_qpn", outputs.req_valid, outputs.req_qpn.get()),
-                ("req_handle", outputs.req_valid, outputs.req_handle.get()),
-                ("req_ack", outputs.req_valid, outputs.req_ack.get()),
-                ("req_take_wqe", outputs.req_valid, outputs.req_take_wqe.get()),
-            ],
-        )
+                ("x_msg_qpn", outputs.x_msg_valid.is_high(), outputs.x_msg_qpn.get()),
+                (
+                    "x_msg_consumes_wqe",
+                    outputs.x_msg_valid.is_high(),
+                    outputs.x_msg_consumes_wqe.get(),
+                ),
+                ("x_msg_error", outputs.x_msg_valid.is_high(), outputs.x_msg_error.get()),
+                ("x_hw_qpn", outputs.x_hw_valid.is_high(), outputs.x_hw_qpn.get()),
+                ("x_hw_kind", outputs.x_hw_valid.is_high(), outputs.x_hw_kind.get()),
+                ("x_cxt", outputs.x_cxt_valid.is_high(), context),
+                ("x_pkt_kind", outputs.x_pkt_valid.is_high(), outputs.x_pkt_kind.get()),
+                ("x_pkt_id", outputs.x_pkt_valid.is_high(), outputs.x_pkt_id.get()),
+                ("x_pkt_len", outputs.x_pkt_valid.is_high(), outputs.x_pkt_len.get()),
+                ("x_pkt_msg_len", outputs.x_pkt_valid.is_high(), outputs.x_pkt_msg_len.get()),
+                ("x_pkt_last", outputs.x_pkt_valid.is_high(), outputs.x_pkt_last.get()),
+                ("req_fate", outputs.req_valid.is_high(), outputs.req_fate.get()),
+                ("req_qpn", outputs.req_valid.is_high(), outputs.req_qpn.get()),
+                ("req_handle", outputs.req_valid.is_high(), outputs.req_handle.get()),
+                ("req_ack", outputs.req_valid.is_high(), outputs.req_ack.get()),
+                ("req_take_wqe", outputs.req_valid.is_high(), outputs.req_take_wqe.get()),
+            ]
+        })
     }
 
     /// Checks and returns what leaves the FIFO at this edge.
@@ -246,10 +244,10 @@ impl Scoreboard<'_> {
         let message_leaves = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
         let [offered, ready] = [outputs.x_cxt_valid, outputs.x_cxt_ready].map(Bits1::is_high);
         let is_taken = request_leaves && outputs.req_fate.get() == TAKEN;
-        require_same(DEAD, "thread2 takes a packet", offered && ready, is_taken)?;
+        require_equal(DEAD, "thread2 takes a packet", offered && ready, is_taken)?;
         // A packet that thread2 does not get does not wait for it.
         let turn = outputs.x_msg_valid.is_high() && (ready || !offered);
-        require_same(FATE, "a request packet leaves", request_leaves, turn)?;
+        require_equal(FATE, "a request packet leaves", request_leaves, turn)?;
         if !request_leaves && !message_leaves {
             return Ok(None);
         }
@@ -268,7 +266,7 @@ impl Scoreboard<'_> {
             }
         };
         let expected = (u64::from(expected.0), u64::from(expected.1), expected.2);
-        require_same(FATE, "(handle, QP or kind, last) that leaves", seen, expected)?;
+        require_equal(FATE, "(handle, QP or kind, last) that leaves", seen, expected)?;
         Ok(sent)
     }
 
@@ -288,15 +286,11 @@ impl Scoreboard<'_> {
             true if request.error && is_reliable(service) => REFUSED,
             true => TAKEN,
         };
-        require(fate == expected, BY_STATE, || {
-            format!(
-                "QP {qpn} in state {state}, service {service}: outcome {fate}, expected {expected}"
-            )
-        })?;
+        require!(fate == expected, BY_STATE, "QP {qpn} in state {state}: {fate}, not {expected}")?;
         let taken = fate == TAKEN;
         let answer = (taken && is_reliable(service), taken && request.consumes_wqe);
         let seen = (outputs.req_ack.is_high(), outputs.req_take_wqe.is_high());
-        require_same(ANSWER, "(Ack, WQE)", seen, answer)?;
+        require_equal(ANSWER, "(Ack, WQE)", seen, answer)?;
         if state == qp_state::RTR && fate != DROPPED {
             self.owed.push_back(ExpectedEvent { qpn, kind: 0 });
             self.counts.established += 1;
@@ -316,9 +310,9 @@ impl Scoreboard<'_> {
             None => (true, inputs.qp_hw_valid.is_high().then_some(outside)),
         };
         let check = self.owed.front().map_or(EVENTS, ExpectedEvent::check);
-        require_same(check, "event for qp", reported.then_some(seen), expected)?;
+        require_equal(check, "event for qp", reported.then_some(seen), expected)?;
         let is_ready = outputs.x_hw_ready.is_high() && is_outside;
-        require_same(EVENTS, "qp_hw_ready", outputs.qp_hw_ready.is_high(), is_ready)?;
+        require_equal(EVENTS, "qp_hw_ready", outputs.qp_hw_ready.is_high(), is_ready)?;
         if reported && outputs.x_hw_ready.is_high() && !is_outside {
             self.owed.pop_front();
         }
@@ -346,11 +340,11 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_transport(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let is_lost = outputs.x_fifo_overflow.is_high();
-        require(!is_lost, DELIVERED, || "a delivery is lost to a full FIFO")?;
+        require!(!is_lost, DELIVERED, "a delivery is lost to a full FIFO")?;
         if outputs.x_b_deliver_valid.is_high() {
             let bits = outputs.x_b_deliver_data.get() as u32;
             let sent = self.under_way.pop_front();
-            require_same(DELIVERED, "delivered", Some(bits), sent.map(|sent| sent.bits))?;
+            require_equal(DELIVERED, "delivered", Some(bits), sent.map(|sent| sent.bits))?;
             self.fifo.extend(sent);
         }
         if inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high() {
@@ -456,17 +450,15 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
 
     fn finish(&mut self) -> Result<(), Violation> {
         let (link, fifo) = (self.under_way.len(), self.fifo.len());
-        require(fifo == 0 && (link == 0 || !self.delivers), REMAINS, || {
-            format!("{link} descriptors on the link, {fifo} in the FIFO")
-        })?;
+        let is_empty = fifo == 0 && (link == 0 || !self.delivers);
+        require!(is_empty, REMAINS, "{link} descriptors on the link, {fifo} in the FIFO")?;
         let event = self.owed.front();
-        require(event.is_none(), REMAINS, || format!("{event:?} was not reported"))?;
+        require!(event.is_none(), REMAINS, "{event:?} was not reported")?;
         let stalls = !self.delivers || self.dll.is_stalled();
         let (sent, all) = (self.next_request.index, self.requests.len());
         let all_sent = sent == all && self.received.all_sent();
-        require(all_sent || stalls || !self.is_whole, REMAINS, || {
-            format!("{sent} of {all} requests were sent, or not all messages")
-        })?;
+        let is_complete = all_sent || stalls || !self.is_whole;
+        require!(is_complete, REMAINS, "{sent} of {all} requests, or not all messages")?;
         self.placed.finish()?;
         inside("dll", self.dll.finish())?;
         inside("qp", self.qp.finish())?;

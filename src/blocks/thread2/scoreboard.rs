@@ -22,8 +22,7 @@ use self::ring::Ring;
 use super::rtl::{Inputs, Outputs};
 use super::rules::layout::{DataUnit, MrData, MrHead};
 use super::traffic::{Packet, PacketCursor, Tables, Traffic};
-use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset};
-use std::fmt;
+use cosim_core::harness::{self, Counter, Parameters, Violation, check_list, in_reset, require};
 
 cosim_core::check_names! {
     CHECKS;
@@ -200,10 +199,11 @@ impl<'a> Scoreboard<'a> {
 
     /// Compares the obligations of the current packet with those that were met.
     fn close(&mut self) -> Result<(), Violation> {
-        let Some(account) = self.account.take() else { return Ok(()) };
+        let Some(account) = &self.account else { return Ok(()) };
         account.close()?;
         let pair = &mut self.pairs[qp(self.packets[account.packet])];
         pair.placed = if account.completes { 0 } else { account.cursor };
+        self.account = None;
         Ok(())
     }
 
@@ -251,22 +251,14 @@ impl<'a> Scoreboard<'a> {
             outputs.eq_resp_ready.is_high(),
         );
         let Some(account) = &mut self.account else {
-            if wqe | cq | eq {
-                return Err(Violation::new(UNASKED, "an answer is taken without a packet"));
-            }
-            return Ok(());
+            return require!(!(wqe | cq | eq), UNASKED, "an answer is taken without a packet");
         };
         let awaited = (
             account.awaits(Obligation::CqRequested, Obligation::CqAnswered),
             account.awaits(Obligation::EqRequested, Obligation::EqAnswered),
         );
-        let what = || {
-            format!(
-                "(cq_resp_ready, eq_resp_ready) is {:?}, and the awaited answers are {awaited:?}",
-                (cq, eq)
-            )
-        };
-        account.require((cq, eq) == awaited, ANSWERED, what)?;
+        let is_awaited = (cq, eq) == awaited;
+        require!(is_awaited, ANSWERED, "(CQ, EQ) {:?}, expected {awaited:?}", (cq, eq))?;
         if cq && inputs.cq_resp_valid.is_high() {
             account.pay(Obligation::CqAnswered, 1)?;
         }
@@ -276,8 +268,7 @@ impl<'a> Scoreboard<'a> {
         let beats = account.paid[Obligation::Beats as usize];
         let requested = account.paid[Obligation::Wqe as usize] > 0;
         let is_wrong = wqe & !requested | !wqe & requested & (beats == 0);
-        let what = || format!("wqe_resp_ready is {wqe}, and a WQE was taken: {requested}");
-        account.require(!is_wrong, ANSWERED, what)?;
+        require!(!is_wrong, ANSWERED, "wqe_resp_ready {wqe}, a WQE was taken: {requested}")?;
         if wqe && inputs.wqe_resp_valid.is_high() {
             account.pay(Obligation::Beats, 1)?;
         }
@@ -290,19 +281,16 @@ impl<'a> Scoreboard<'a> {
         let data = &MrData::decode(&outputs.fetch_mr_ingress_data);
         let account = in_flight(&mut self.account, "an MR request")?;
         let packet = self.packets[account.packet];
-        let due = belongs(account, packet, head, data)?;
-        let (before, (check, noun)) = (account.stage.check().1, due.check());
-        let what = || format!("a request for {noun} after one for {before}");
-        account.require(due >= account.stage, ORDER, what)?;
+        let due = belongs(packet, head, data)?;
+        require!(due >= account.stage, ORDER, "{due:?} requested after {:?}", account.stage)?;
         account.stage = due;
         let judged = account.length_error && matches!(due, Obligation::Cqe | Obligation::Ack);
         let status = if judged { codes::LOCAL_LENGTH_ERROR } else { codes::GOOD };
         let seen = data.status.get();
-        let what = || format!("{noun} with status {seen}, expected {status}");
-        account.require(seen == status, check, what)?;
+        require!(seen == status, due.check().0, "{due:?} status {seen}, expected {status}")?;
         let (amount, request) = match due {
             Obligation::Payload => payload(account, packet, head)?,
-            Obligation::Remote => (1, remote(account, packet, head, self.mask >> 4 & 1 == 1)?),
+            Obligation::Remote => (1, remote(packet, head, self.mask >> 4 & 1 == 1)?),
             Obligation::Cqe => (1, MrRequest::cqe(packet, account.wqe_addr)),
             Obligation::Event => (1, MrRequest::event(packet)),
             _ => (1, MrRequest::ack()),
@@ -358,10 +346,8 @@ impl<'a> Scoreboard<'a> {
     fn tables(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let account = self.account.as_ref();
         let is_ready = outputs.fetch_cxt_egress_ready.is_high();
-        if !is_ready && account.is_none() {
-            let what = "fetch_cxt_egress_ready is 0, and no packet is in flight";
-            return Err(Violation::new(READY, what));
-        }
+        let is_free = account.is_none();
+        require!(is_ready || !is_free, READY, "fetch_cxt_egress_ready is 0 without a packet")?;
         let packet = account.filter(|_| !is_ready).map(|account| self.packets[account.packet]);
         tables::addresses(packet, outputs)?;
         match (outputs.rq_offset_wen.is_high(), account, packet) {
@@ -397,7 +383,44 @@ impl<'a> Scoreboard<'a> {
             "RQ offset of QP {address:#x} became {after} from {before}, expected {next} from {own} of \
              QP {qp:#x} (a WQE of {slots} slots, {ring:?})"
         );
-        Err(account.violation(wrong, what))
+        Err(Violation::new(wrong, what))
+    }
+
+    #[inline]
+    fn observe_pins(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        self.answers(inputs, outputs)?;
+        self.queues(inputs, outputs)?;
+        if outputs.wqe_req_valid.is_high() {
+            self.wqe_request(inputs.wqe_req_ready.is_high(), outputs)?;
+        }
+        if outputs.rq_offset_wen.is_high() {
+            let address = outputs.rq_offset_addr.get();
+            self.step_queue(address, inputs.rq_offset_dout.get(), outputs.rq_offset_din.get())?;
+        }
+        if outputs.fetch_mr_ingress_valid.is_high() && inputs.fetch_mr_ingress_ready.is_high() {
+            self.mr_request(outputs)?;
+        }
+        self.tables(inputs, outputs)?;
+        self.offer.observe(outputs)?;
+        self.note_offers(inputs, outputs);
+        pins::in_cycle(outputs)?;
+        if inputs.fetch_cxt_egress_valid.is_high() && outputs.fetch_cxt_egress_ready.is_high() {
+            self.close()?;
+            let Some(packet) = self.packets.get(self.place.index).copied() else {
+                return Err(Violation::new(UNASKED, "a context was taken that was never offered"));
+            };
+            self.account = Some(self.open(self.place.index));
+            self.place.step(packet);
+        }
+        Ok(())
+    }
+
+    /// Names the packet in a violation.
+    fn in_packet(&self, result: Result<(), Violation>) -> Result<(), Violation> {
+        result.map_err(|violation| match &self.account {
+            Some(account) => violation.inside(format_args!("packet {}", account.packet)),
+            None => violation,
+        })
     }
 }
 
@@ -427,35 +450,13 @@ impl<'a> harness::Scoreboard<'a, Inputs, Outputs, Traffic> for Scoreboard<'a> {
             self.pairs.iter_mut().for_each(|pair| pair.placed = 0);
             return in_reset(RESET, outputs, &Outputs::default());
         }
-        self.answers(inputs, outputs)?;
-        self.queues(inputs, outputs)?;
-        if outputs.wqe_req_valid.is_high() {
-            self.wqe_request(inputs.wqe_req_ready.is_high(), outputs)?;
-        }
-        if outputs.rq_offset_wen.is_high() {
-            let address = outputs.rq_offset_addr.get();
-            self.step_queue(address, inputs.rq_offset_dout.get(), outputs.rq_offset_din.get())?;
-        }
-        if outputs.fetch_mr_ingress_valid.is_high() && inputs.fetch_mr_ingress_ready.is_high() {
-            self.mr_request(outputs)?;
-        }
-        self.tables(inputs, outputs)?;
-        self.offer.observe(outputs)?;
-        self.note_offers(inputs, outputs);
-        pins::in_cycle(outputs)?;
-        if inputs.fetch_cxt_egress_valid.is_high() && outputs.fetch_cxt_egress_ready.is_high() {
-            self.close()?;
-            let Some(packet) = self.packets.get(self.place.index).copied() else {
-                return Err(Violation::new(UNASKED, "a context was taken that was never offered"));
-            };
-            self.account = Some(self.open(self.place.index));
-            self.place.step(packet);
-        }
-        Ok(())
+        let result = self.observe_pins(inputs, outputs);
+        self.in_packet(result)
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        self.close()
+        let result = self.close();
+        self.in_packet(result)
     }
 
     fn counters() -> Vec<Counter<Self>> {

@@ -114,17 +114,65 @@ pub struct Violation {
     pub message: String,
 }
 
-/// Violates `check` unless it `holds`. Only a violation makes its message.
+/// `Ok(())` if a condition holds, else the violation of a check with a message as of [`format!`],
+/// which only a violation makes. A macro, because a closure would keep what it captures in memory
+/// in each cycle.
+///
+/// ```
+/// use cosim_harness::harness::require;
+///
+/// let level = 3;
+/// assert!(require!(level <= 4, "room", "{level} items").is_ok());
+/// assert_eq!(require!(level <= 2, "room", "{level} items").unwrap_err().message, "3 items");
+/// ```
+#[macro_export]
+macro_rules! require {
+    ($holds:expr, $check:expr, $($message:tt)+) => {
+        if $holds {
+            Ok(())
+        } else {
+            Err($crate::harness::Violation::new($check, format_args!($($message)+)))
+        }
+    };
+}
+
+/// Violates a check unless what is observed is what is expected.
 ///
 /// # Errors
 /// The violation.
 #[inline]
-pub fn require<M: fmt::Display>(
-    holds: bool,
+pub fn require_equal<T: PartialEq + fmt::Debug>(
     check: &str,
-    message: impl FnOnce() -> M,
+    what: &str,
+    actual: T,
+    expected: T,
 ) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
+    if actual == expected { Ok(()) } else { Err(unequal(check, what, actual, expected)) }
+}
+
+#[cold]
+#[inline(never)]
+fn unequal<T: fmt::Debug>(check: &str, what: &str, actual: T, expected: T) -> Violation {
+    let (actual, expected) = (format_args!("{actual:?}"), format_args!("{expected:?}"));
+    Violation::differs(check, actual, expected).inside(what)
+}
+
+/// Violates a check unless the payload of each channel is 0 while its valid is 0: name, whether it
+/// is valid, payload. Only a violation needs the channels in memory, so it makes them once more.
+///
+/// # Errors
+/// The violation.
+#[inline]
+pub fn require_idle<const N: usize>(
+    check: &str,
+    channels: impl Fn() -> [(&'static str, bool, u64); N],
+) -> Result<(), Violation> {
+    let is_loud = |(_, valid, payload): &(&str, bool, u64)| !valid & (*payload != 0);
+    if !channels().iter().fold(false, |any, channel| any | is_loud(channel)) {
+        return Ok(());
+    }
+    let loud: Vec<_> = channels().into_iter().filter(is_loud).map(|(name, ..)| name).collect();
+    Err(Violation::new(check, format_args!("{} not 0 while valid is 0", loud.join(", "))))
 }
 
 impl Violation {
@@ -157,6 +205,12 @@ impl Violation {
             expected: Some(expected.into()),
             ..Self::new(check, message)
         }
+    }
+
+    /// The same violation, with its place before the message.
+    #[must_use]
+    pub fn inside(self, place: impl fmt::Display) -> Self {
+        Self { message: format!("{place}: {}", self.message), ..self }
     }
 
     /// The same violation, of a port or of a channel.

@@ -71,10 +71,8 @@ impl DeviceA {
         counts: &mut Counts,
     ) -> Result<(), Violation> {
         let (oldest, sent) = (self.acknowledged, self.sent);
-        let came = if self.requested.stray { "a stray" } else { "no stray" };
-        let error = outputs.a_dl_error;
-        let message = || format!("a_dl_error is {} after {came} DLLP", error.get());
-        require(error.is_high() == self.requested.stray, STRAY, message)?;
+        let (error, is_stray) = (outputs.a_dl_error.is_high(), self.requested.stray);
+        require!(error == is_stray, STRAY, "a_dl_error is {error}, a stray DLLP: {is_stray}")?;
         self.observe_buffer(inputs, outputs, payloads)?;
         self.observe_replays(outputs, counts)?;
         self.observe_offer(inputs, outputs, oldest, payloads, counts)?;
@@ -93,27 +91,15 @@ impl DeviceA {
     ) -> Result<(), Violation> {
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
         let expected = self.requested.frees.unwrap_or(self.acknowledged);
-        let message = || {
-            format!(
-                "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
-                outputs.a_ackd_seq.get()
-            )
-        };
-        require(acknowledged == expected, FREED, message)?;
+        require!(acknowledged == expected, FREED, "{acknowledged} TLPs, expected {expected}")?;
         if acknowledged != self.acknowledged {
             self.acknowledged = acknowledged;
             self.unsent_cycles = 0;
         }
         let held = self.taken - self.acknowledged;
         self.is_ready = outputs.a_tlp_ready.is_high();
-        let message = || {
-            format!(
-                "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
-                outputs.a_tlp_ready.get(),
-                self.taken
-            )
-        };
-        require(self.is_ready == (self.awake && held < self.entries), ROOM, message)?;
+        let has_room = self.awake && held < self.entries;
+        require!(self.is_ready == has_room, ROOM, "a_tlp_ready is wrong with {held} TLPs held")?;
         if self.is_ready && inputs.a_tlp_valid.is_high() {
             payloads[place(self.taken)] = inputs.a_tlp_data.get() as u32;
             self.taken += 1;
@@ -148,16 +134,11 @@ impl DeviceA {
         let nothing_happened =
             !self.requested.nak && !self.requested.timeout && self.requested.frees.is_none();
         if self.requested.timeout && seen == before % 4 {
-            let message =
-                format!("no timeout {} cycles after the timer's start", self.timeout_after);
-            return Violation::new(TIMEOUT, message);
+            return Violation::new(TIMEOUT, format!("none after {} cycles", self.timeout_after));
         }
         if nothing_happened && seen == (before + 1) % 4 {
-            let message = match self.timer {
-                0 => "a timeout, and the timer rests".to_owned(),
-                cycles => format!("a timeout {cycles} cycles after the timer's start"),
-            };
-            return Violation::new(TIMEOUT, message);
+            // A timer of 0 rests.
+            return Violation::new(TIMEOUT, format!("one after {} cycles", self.timer));
         }
         let message = format!(
             "a_replay_num is {seen} and a_retrain {} after {} replays, {before} before",
@@ -180,34 +161,26 @@ impl DeviceA {
         if !outputs.a_link_valid.is_high() {
             let waiting = self.waiting.take();
             let number = waiting.unwrap_or_default();
-            let message = || format!("the offer of TLP {number} was withdrawn");
-            return require(waiting.is_none(), HELD, message);
+            return require!(waiting.is_none(), HELD, "the offer of TLP {number} was withdrawn");
         }
         let (seq, data) = (outputs.a_link_seq.get(), outputs.a_link_data.get() as u32);
         // A offers the next new TLP or one that it sent before.
         let behind = (self.sent + NUMBERS - seq) % NUMBERS;
         let offered = self.sent.checked_sub(behind).filter(|offered| *offered < self.taken);
         let Some(offered) = offered else {
-            let message =
-                format!("TLP {seq:#x} is offered; {} were sent, {} taken", self.sent, self.taken);
-            return Err(Violation::new(ORDER, message));
+            return Err(Violation::new(ORDER, format!("TLP {seq:#x} of {}", self.taken)));
         };
         if let Some(waiting) = self.waiting {
-            let message = || format!("the offer of TLP {waiting} became TLP {offered}");
-            require(offered == waiting, HELD, message)?;
+            require!(offered == waiting, HELD, "the offer of TLP {waiting} became TLP {offered}")?;
         } else {
             // An Ack during a replay skips the TLPs that it frees.
             let expected = if self.rewound { oldest } else { self.following.max(oldest) };
-            let why = if self.rewound { "after a rewind" } else { "in order" };
-            let message = || format!("TLP {offered} is offered, TLP {expected} is next {why}");
-            require(offered == expected, ORDER, message)?;
+            require!(offered == expected, ORDER, "TLP {offered} is offered, expected {expected}")?;
             self.rewound = false;
             self.following = offered + 1;
         }
         let taken = payloads[place(offered)];
-        let message =
-            || format!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
-        require(data == taken, PAYLOAD, message)?;
+        require!(data == taken, PAYLOAD, "TLP {offered} has {data:#x}, expected {taken:#x}")?;
         if !inputs.a_link_ready.is_high() {
             self.waiting = Some(offered);
             self.unsent_cycles = 0;
@@ -262,8 +235,6 @@ impl DeviceA {
         self.unsent_cycles = if unacknowledged { self.unsent_cycles + 1 } else { 0 };
         let within = self.timeout_after + RESENT_WITHIN;
         let oldest = self.acknowledged;
-        let message =
-            || format!("TLP {oldest} is unacknowledged and was not sent for {within} cycles");
-        require(self.unsent_cycles <= within, RESENT, message)
+        require!(self.unsent_cycles <= within, RESENT, "TLP {oldest}, within {within} cycles")
     }
 }

@@ -62,26 +62,17 @@ impl DeviceB {
     ) -> Result<(), Violation> {
         let data = outputs.b_deliver_data.get() as u32;
         let delivers = outputs.b_deliver_valid.is_high();
-        let message = || {
-            format!(
-                "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
-                u64::from(delivers)
-            )
-        };
-        require(self.wanted.take() == delivers.then_some(data), WANTED, message)?;
+        let wanted = self.wanted.take();
+        let is_wanted = wanted == delivers.then_some(data);
+        require!(is_wanted, WANTED, "{data:#x}, valid: {delivers}, expected {wanted:x?}")?;
         if delivers {
             let (number, expected) = (self.delivered, payloads[place(self.delivered)]);
-            let message = || format!("payload {data:#x} is delivered, everything was before");
-            require(number != taken, DELIVERY, message)?;
-            let message = || {
-                format!("payload {data:#x} is delivered, TLP {number} was taken with {expected:#x}")
-            };
-            require(data == expected, DELIVERY, message)?;
+            require!(number != taken, DELIVERY, "{data:#x}, everything was delivered before")?;
+            require!(data == expected, DELIVERY, "TLP {number}: {data:#x}, not {expected:#x}")?;
             self.delivered += 1;
         }
         let (next, delivered) = (outputs.b_next_rcv_seq.get(), self.delivered);
-        let message = || format!("b_next_rcv_seq is {next} after {delivered} deliveries");
-        require(next == delivered % NUMBERS, DELIVERY, message)
+        require!(next == delivered % NUMBERS, DELIVERY, "b_next_rcv_seq is {next} of {delivered}")
     }
 
     /// Checks the DLLPs that B sends.
@@ -92,11 +83,8 @@ impl DeviceB {
         outputs: &Outputs,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
-        let is_scheduled = outputs.b_nak_scheduled;
-        let after =
-            if self.nak_scheduled { "a spoiled TLP" } else { "no spoiled or the wanted TLP" };
-        let message = || format!("b_nak_scheduled is {} after {after}", is_scheduled.get());
-        require(is_scheduled.is_high() == self.nak_scheduled, NAK_STATE, message)?;
+        let (seen, expected) = (outputs.b_nak_scheduled.is_high(), self.nak_scheduled);
+        require!(seen == expected, NAK_STATE, "b_nak_scheduled is {seen}, expected {expected}")?;
         if !outputs.b_dllp_valid.is_high() && self.due.is_none() && self.waiting.is_none() {
             return Ok(());
         }
@@ -127,10 +115,7 @@ impl DeviceB {
         let seq = outputs.b_dllp_seq.get();
         let received = number((seq + 1) % NUMBERS, self.answered);
         let (delivered, answered) = (self.delivered, self.answered);
-        let message = || {
-            format!("a DLLP names {seq}; {delivered} TLPs were received and {answered} answered")
-        };
-        require(received <= delivered, ANSWER, message)?;
+        require!(received <= delivered, ANSWER, "{seq} of {delivered} TLPs, {answered} answered")?;
         self.answered = received;
         let kind = if outputs.b_dllp_nak.is_high() { Kind::Nak } else { Kind::Ack };
         Ok(Some(Dllp { kind, received }))

@@ -3,14 +3,13 @@
 use super::super::rtl::{Inputs, Outputs};
 use super::super::traffic::Request;
 use crate::blocks::recv::environment::Sender;
-use crate::blocks::recv::scoreboard::require_same;
 use crate::blocks::recv::traffic::Message;
 use crate::blocks::thread2::rules::layout::opcode::{
     GEN_CQE, RDMA_WRITE_FIRST, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM, SEND_FIRST,
     SEND_LAST_WITH_IMM, SEND_MIDDLE, SEND_ONLY_WITH_IMM,
 };
 use crate::blocks::thread2::traffic::Packet;
-use cosim_core::harness::{Violation, require};
+use cosim_core::harness::{Violation, require, require_equal};
 use std::collections::VecDeque;
 
 /// The bytes of a SEND go to the addresses of its WQE, in order, each once.
@@ -131,7 +130,7 @@ impl<'a> PlacedBytes<'a> {
             if !open.broken {
                 let left = header.pkt_length.get().saturating_sub(current.bytes);
                 let expected = piece(packet, open.placed, left);
-                require_same(MESSAGE, "place of the bytes", Some(seen), expected)?;
+                require_equal(MESSAGE, "place of the bytes", Some(seen), expected)?;
             }
             open.placed += seen.length;
             current.bytes += seen.length;
@@ -145,7 +144,7 @@ impl<'a> PlacedBytes<'a> {
                 from,
             };
             current.writes += 1;
-            require_same(WRITE, "place of the bytes", seen, expected)?;
+            require_equal(WRITE, "place of the bytes", seen, expected)?;
         }
         Ok(())
     }
@@ -161,7 +160,7 @@ impl<'a> PlacedBytes<'a> {
         let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
         let lost = self.loses && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         let expected = u64::from(is_write(opcode) && !lost);
-        require_same(WRITE, "requests for an RDMA WRITE", writes, expected)?;
+        require_equal(WRITE, "requests for an RDMA WRITE", writes, expected)?;
         if !is_send(opcode) {
             // Its step of the RQ ends an open message.
             let has_immediate =
@@ -175,10 +174,8 @@ impl<'a> PlacedBytes<'a> {
             return Ok(());
         }
         let length = header.pkt_length.get();
-        let short = length_error && bytes < length;
-        require(bytes == length || short || open.broken, MESSAGE, || {
-            format!("{bytes} of {length} bytes of a packet were placed")
-        })?;
+        let is_whole = bytes == length || length_error && bytes < length || open.broken;
+        require!(is_whole, MESSAGE, "{bytes} of {length} bytes of a packet were placed")?;
         if length_error || !matches!(opcode, SEND_FIRST | SEND_MIDDLE) {
             *open = Open::default();
         }
@@ -247,9 +244,7 @@ impl<'a> Received<'a> {
         for (_, (id, len)) in seen.into_iter().filter(|(valid, _)| valid.is_high()) {
             let due = self.due.pop_front();
             let fits = due.is_some_and(|due| due.0 == id && len.is_none_or(|len| len == due.1));
-            require(fits, RECEIVE, || {
-                format!("packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}")
-            })?;
+            require!(fits, RECEIVE, "packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}")?;
             self.bytes += len.unwrap_or(0);
         }
         Ok(())
@@ -257,6 +252,6 @@ impl<'a> Received<'a> {
 
     pub fn finish(&self) -> Result<(), Violation> {
         let (left, next) = (self.due.len(), self.due.front());
-        require(left == 0, RECEIVE, || format!("{left} packets were not placed, first {next:x?}"))
+        require!(left == 0, RECEIVE, "{left} packets were not placed, first {next:x?}")
     }
 }

@@ -3,12 +3,7 @@
 use super::*;
 
 /// The purpose of a request, after checking that it belongs to the packet.
-pub fn belongs(
-    account: &PacketObligations,
-    packet: &Packet,
-    head: &MrHead,
-    data: &MrData,
-) -> Result<Obligation, Violation> {
+pub fn belongs(packet: &Packet, head: &MrHead, data: &MrData) -> Result<Obligation, Violation> {
     let header = &packet.header;
     let net_opcode = header.net_opcode.get();
     let (due, opcode) = match (data.opcode.get(), Operation::from_opcode(net_opcode)) {
@@ -33,13 +28,11 @@ pub fn belongs(
         header.remote_qpn.get(),
         header.service_type.get(),
     ];
-    let what = || {
-        format!(
-            "a request with (opcode, head's QP, local QP, remote QP, service) of {seen:x?}, expected \
-         {expected:x?}"
-        )
-    };
-    account.require(seen == expected, OWN, what)?;
+    require!(
+        seen == expected,
+        OWN,
+        "(opcode, head's QP, local QP, remote QP, service) {seen:x?}, expected {expected:x?}"
+    )?;
     Ok(due)
 }
 
@@ -57,18 +50,16 @@ pub fn payload(
         (account.cursor < unit_start).then_some((start, unit))
     });
     let Some((start, unit)) = unit else {
-        let what = format_args!("a request beyond the WQE's last unit");
-        return Err(account.violation(PAYLOAD, what));
+        return Err(Violation::new(PAYLOAD, "a request beyond the WQE's last unit"));
     };
     let inside = account.cursor - start;
     let before = account.paid[Obligation::Payload as usize];
     let left = account.owed[Obligation::Payload as usize] - before;
     let length = left.min(unit.byte_cnt.get() - inside);
-    let what = || "a request beyond the packet's payload".to_owned();
-    account.require(length > 0, PAYLOAD, what)?;
+    require!(length > 0, PAYLOAD, "a request beyond the packet's payload")?;
     let address = unit.laddr.get().wrapping_add(inside);
     let memory = Memory { key: unit.lkey.get(), address, length };
-    names(account, PAYLOAD, head, memory)?;
+    names(PAYLOAD, head, memory)?;
     account.cursor += length;
     // If the WQE is too short, the packet is longer than the obligation.
     let is_last = before + length == packet.header.pkt_length.get();
@@ -77,7 +68,6 @@ pub fn payload(
 
 /// Checks the request of an RDMA operation. For a READ, F4 determines whether the key is checked.
 pub fn remote(
-    account: &PacketObligations,
     packet: &Packet,
     head: &MrHead,
     read_is_checked: bool,
@@ -85,7 +75,7 @@ pub fn remote(
     let header = &packet.header;
     let (key, address) = (header.rkey.get(), header.raddr.get());
     let memory = Memory { key, address, length: header.pkt_length.get() };
-    names(account, REMOTE, head, memory)?;
+    names(REMOTE, head, memory)?;
     Ok(match Operation::from_opcode(header.net_opcode.get()) {
         Operation::Read => MrRequest::read(packet, memory, read_is_checked),
         _ => MrRequest::write(packet, memory),
@@ -93,13 +83,8 @@ pub fn remote(
 }
 
 /// Checks that a request names the expected memory.
-fn names(
-    account: &PacketObligations,
-    check: &str,
-    head: &MrHead,
-    memory: Memory,
-) -> Result<(), Violation> {
+fn names(check: &str, head: &MrHead, memory: Memory) -> Result<(), Violation> {
     let (key, address) = (head.key.get(), head.address.get());
     let seen = Memory { key, address, length: head.length.get() };
-    account.require(seen == memory, check, || format!("{seen:x?}, expected {memory:x?}"))
+    require!(seen == memory, check, "{seen:x?}, expected {memory:x?}")
 }

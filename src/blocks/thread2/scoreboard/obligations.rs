@@ -68,17 +68,14 @@ impl PacketObligations {
     pub fn pay(&mut self, due: Obligation, amount: u64) -> Result<(), Violation> {
         let (owed, paid) = (self.owed[due as usize], self.paid[due as usize] + amount);
         self.paid[due as usize] = paid;
-        let (check, what) = due.check();
-        self.require(paid <= owed, check, || format!("{paid} {what}, owed {owed}"))
+        require!(paid <= owed, due.check().0, "{paid} {}, owed {owed}", due.check().1)
     }
 
     /// Compares the obligations with those that were met.
     pub fn close(&self) -> Result<(), Violation> {
         for due in Obligation::ALL {
             let (owed, paid) = (self.owed[*due as usize], self.paid[*due as usize]);
-            let (check, what) = due.check();
-            let what = || format!("ended with {paid} {what}, owed {owed}");
-            self.require(paid == owed, check, what)?;
+            require!(paid == owed, due.check().0, "{paid} {}, owed {owed}", due.check().1)?;
         }
         Ok(())
     }
@@ -98,9 +95,8 @@ impl PacketObligations {
         expected: u64,
     ) -> Result<(), Violation> {
         self.pay(due, 1)?;
-        let (seen, what) = (seen.get(), due.check().1);
-        let what = || format!("{what} have {seen:#x}, expected {expected:#x}");
-        self.require(seen == expected, FIELDS, what)
+        let seen = seen.get();
+        require!(seen == expected, FIELDS, "{due:?} with {seen:#x}, expected {expected:#x}")
     }
 
     /// Compares the words of a port.
@@ -111,27 +107,8 @@ impl PacketObligations {
         seen: &Bits<WIDTH, [u32; WORDS]>,
         expected: [u32; WORDS],
     ) -> Result<(), Violation> {
-        if *seen.words() == expected {
-            return Ok(());
-        }
-        let what = requests::differences(port, seen, expected);
-        Err(self.violation(FIELDS, format_args!("{what}")))
-    }
-
-    /// A violation of a check unless `holds`.
-    #[inline]
-    pub fn require(
-        &self,
-        holds: bool,
-        check: &str,
-        what: impl FnOnce() -> String,
-    ) -> Result<(), Violation> {
-        if holds { Ok(()) } else { Err(self.violation(check, format_args!("{}", what()))) }
-    }
-
-    #[cold]
-    pub fn violation(&self, check: &str, what: fmt::Arguments<'_>) -> Violation {
-        Violation::new(check, format_args!("packet {}: {what}", self.packet))
+        let holds = *seen.words() == expected;
+        require!(holds, FIELDS, "{}", requests::differences(port, seen, expected))
     }
 }
 
