@@ -14,8 +14,8 @@
 ///
 /// A constant before the rules has an entry of any type for each of them, such as a row of a
 /// transition table. An enumeration before that has the states, or the codes of a pin: names, and
-/// meanings as documentation. It gets `ALL`, `name`, `code` and `from_code`, and `VALUES` for the axis
-/// of a covergroup.
+/// meanings as documentation. It gets `ALL`, `name`, `code` and `from_code`, and `VALUES` for the
+/// axis of a covergroup.
 ///
 /// ```
 /// cosim_harness::rules! {
