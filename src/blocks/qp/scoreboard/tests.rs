@@ -46,11 +46,7 @@ fn complete_fires() {
     // Nothing was taken; the last event is not accepted; the last command is not answered.
     for (steps, cycles, missing) in [
         (r#"{"command": {"qpn": 5, "next": 1}}"#, 0, "1 offers, 0 events"),
-        (
-            r#"{"command": {"qpn": 5, "next": 1}}, {"event": {"qpn": 5, "kind": 3}}"#,
-            2,
-            ", 1 events",
-        ),
+        (r#"{"command": {"qpn": 5, "next": 1}}, {"event": {"qpn": 5, "kind": 3}}"#, 2, "1 events"),
         (r#"{"command": {"qpn": 5, "next": 1}}"#, 1, "Some(ExpectedResponse { qpn: 5"),
     ] {
         let json = format!(r#"{{"noise": "0x0", "steps": [{steps}]}}"#);
