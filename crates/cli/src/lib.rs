@@ -196,7 +196,6 @@ fn start_threads() -> Result<(), Error> {
 }
 
 impl Command {
-    /// Whether its work may be parallel.
     fn is_parallel(&self) -> bool {
         matches!(self, Self::Diff(_)) || self.needs() == Needs::Blocks
     }
@@ -242,7 +241,6 @@ impl Command {
         }
     }
 
-    /// The files and run directories that the command reads.
     fn inputs(&self) -> &[PathBuf] {
         match self {
             Self::Replay(arguments) => &arguments.vectors,
@@ -320,7 +318,6 @@ fn checked(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     Ok(words)
 }
 
-/// The command line of this program.
 fn command() -> clap::Command {
     let command = help::fit(examples::add(Cli::command(), program::name()));
     command.name(program::name()).version(program::version())
@@ -376,13 +373,11 @@ fn takes_block(command: &clap::Command) -> bool {
     command.get_arguments().any(|argument| argument.get_long() == Some("block"))
 }
 
-/// Parses a command line of this program.
 fn parsed(command: &[String]) -> Option<Command> {
     let matches = Cli::command().try_get_matches_from(command).ok()?;
     Some(Cli::from_arg_matches(&matches).ok()?.command)
 }
 
-/// Parses a command line of `run`.
 fn run_arguments(command: &[String]) -> Option<run::Arguments> {
     match parsed(command)? {
         Command::Run(arguments) => Some(*arguments),
@@ -390,7 +385,6 @@ fn run_arguments(command: &[String]) -> Option<run::Arguments> {
     }
 }
 
-/// Parses a command line of `mutate`.
 fn mutate_arguments(command: &[String]) -> Option<mutate::Arguments> {
     match parsed(command)? {
         Command::Mutate(arguments) => Some(arguments),
@@ -428,7 +422,6 @@ fn next_line(words: &[&str]) -> String {
     format!("  next: {}", text::line(&command_line(&words)))
 }
 
-/// Prints JSON on standard output.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;

@@ -22,7 +22,6 @@ fn refused_phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// The first refused phrase in a text.
 fn refused(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     // Skip names of bins, files and keys.

@@ -31,7 +31,6 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-/// Measures each profile.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let rtl = arguments.target.rtl()?;
     let blocks = arguments.target.blocks()?;
@@ -77,7 +76,6 @@ fn is_linked(block: &BlockHandle, profile: &Profile, rtl: &Rtl) -> bool {
         .is_ok_and(|model| model == Built::Linked)
 }
 
-/// Counts the instructions of each profile.
 fn count(
     arguments: &Arguments,
     blocks: &[&'static BlockHandle],

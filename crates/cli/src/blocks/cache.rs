@@ -33,7 +33,6 @@ enum Action {
     Clear,
 }
 
-/// Shows or clears the cache of compiled models, and of answers of Yosys and ABC.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let (kept, answers) = (model_cache()?, answer_store()?);
     match arguments.action {

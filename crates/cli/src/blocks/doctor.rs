@@ -220,7 +220,6 @@ fn blocks() -> String {
     }
 }
 
-/// The isolation that the kernel offers.
 fn sandbox() -> Option<String> {
     cosim_block::worker::sandbox::available().map(|found| found.to_string())
 }

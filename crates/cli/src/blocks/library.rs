@@ -22,7 +22,6 @@ static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/library.bin"));
 const DIGITS: usize = 16;
 /// The crates that a crate of blocks depends on, with their folders.
 const CRATES: [(&str, &str); 2] = [("cosim-core", "core"), ("cosim-build", "core/build")];
-/// The versions of the library's dependencies.
 const LOCK: &str = "Cargo.lock";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +117,6 @@ impl Library {
         [(".cargo/config.toml".into(), text.into_bytes())].into_iter().chain(lock).collect()
     }
 
-    /// The arguments that point Cargo to the library.
     pub fn arguments(&self) -> Vec<String> {
         let argument = |(name, path)| format!("--config=patch.crates-io.{name}.path={path}");
         self.paths().map(argument).collect()

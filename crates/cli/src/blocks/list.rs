@@ -86,7 +86,6 @@ impl BlockEntry {
     }
 }
 
-/// Lists every block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = match arguments.block.as_slice() {
         [] => blocks::all_blocks().to_vec(),

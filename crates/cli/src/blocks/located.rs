@@ -21,14 +21,12 @@ use toml::{Table, Value};
 use verilated_build::activity::Activity;
 use verilated_files::trust::written_by_others;
 
-/// The library that a crate of blocks depends on.
 const LIBRARY: &str = "cosim-core";
 const BESIDE: &str = "cosim-blocks";
 /// Names the profile of Cargo in which a crate is built.
 const PROFILE_VARIABLE: &str = "COSIM_PROFILE";
 /// The default of that variable.
 const PROFILE: &str = "release";
-/// The file of a crate.
 const MANIFEST: &str = "Cargo.toml";
 
 /// A hash of the sources of this program.
@@ -37,7 +35,6 @@ pub const SOURCES: &str = env!("COSIM_TOOL_SOURCES");
 /// Where the program with the blocks comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A program that is built already.
     Built(PathBuf),
     Crate(PathBuf),
     Nothing,
@@ -58,7 +55,6 @@ pub fn set() -> Result<(), Error> {
     }
 }
 
-/// The error for a folder in which no crate is found.
 pub fn no_blocks(folder: &Path) -> Error {
     let folder = text::path(folder);
     let message = format!(
@@ -145,7 +141,6 @@ pub fn manifest(from: &Path) -> Result<Option<PathBuf>, Error> {
     Ok(None)
 }
 
-/// The dependency of a crate on the library, if its manifest has one.
 fn library_of(manifest: &Table) -> Option<&Value> {
     let dependencies = manifest.get("dependencies")?.as_table()?;
     let is_library = |(name, value): &(&String, &Value)| {

@@ -164,7 +164,6 @@ fn doubts(made: &GeneratedCrate) -> Vec<String> {
 const MOVES: [&str; 8] = ["rdy", "vld", "grant", "gnt", "ack", "enable", "req", "request"];
 const OFFERS: [&str; 2] = ["valid", "ready"];
 
-/// Writes the crate.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _interrupted = interruption()?;
     let library = match &arguments.cosim {

@@ -31,7 +31,6 @@ pub struct Arguments {
     revoke: bool,
 }
 
-/// Remembers that a crate may be built and run.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = arguments.folder.as_deref().unwrap_or(Path::new("."));
     let from = std::fs::canonicalize(folder).map_err(|error| Error::unreadable(folder, &error))?;

@@ -54,13 +54,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What the command reads.
     pub fn inputs(&self) -> &[PathBuf] {
         std::slice::from_ref(&self.vector)
     }
 }
 
-/// Explains what a vector does now.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     explain(arguments, interruption()?)
 }

@@ -40,7 +40,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What the command reads.
     pub fn inputs(&self) -> &[PathBuf] {
         &self.vectors
     }
@@ -54,7 +53,6 @@ struct Job<'a> {
     below: PathBuf,
 }
 
-/// Writes the testbenches.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let out = &arguments.out;
@@ -145,7 +143,6 @@ impl Arguments {
             return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);
         }
         let mut jobs = Vec::new();
-        // The vector of each folder.
         let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
         for (path, vector) in vectors {
             let profiles = profiles_of(vector)?;

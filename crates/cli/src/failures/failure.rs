@@ -45,7 +45,6 @@ fn number(word: &Path) -> Option<Option<usize>> {
     is_number.then(|| word.parse().ok())
 }
 
-/// Whether a word is the number of a failure, and not a path.
 pub fn is_number(word: &Path) -> bool {
     number(word).is_some()
 }
@@ -97,7 +96,6 @@ impl NumberedRun {
     }
 }
 
-/// The failures of a complete run.
 pub struct Failures {
     pub folder: PathBuf,
     pub results: Results,

@@ -109,7 +109,6 @@ pub fn browser(page: &Path, place: Option<&str>, printed: bool) -> Result<Comman
     Ok(command)
 }
 
-/// The viewer on the waves of a failure.
 fn waves(
     arguments: &Arguments,
     folder: &Path,

@@ -334,7 +334,6 @@ impl VectorFiles {
     }
 }
 
-/// The totals of all vectors.
 #[derive(Debug, Default)]
 struct Summary {
     vectors: u64,
@@ -371,7 +370,6 @@ impl Summary {
     }
 }
 
-/// A vector under one profile.
 struct Run<'a> {
     path: &'a Path,
     block: &'static BlockHandle,

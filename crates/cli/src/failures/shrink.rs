@@ -52,7 +52,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What the command reads.
     pub fn inputs(&self) -> &[PathBuf] {
         std::slice::from_ref(&self.vector)
     }

@@ -101,7 +101,6 @@ impl Arguments {
     }
 }
 
-/// Works on coverage databases.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.command {
         Command::Merge(Merge { databases, out }) => drop(merged(databases)?.write(out)?),

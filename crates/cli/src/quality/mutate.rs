@@ -117,7 +117,6 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-/// Runs the mutation analysis of each block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     check(&arguments.target.rtl()?)?;
     if let Some(id) = arguments.only {
@@ -242,7 +241,6 @@ struct PreparedGrading {
 }
 
 impl PreparedGrading {
-    /// The analysis of one block from the arguments.
     fn new(
         arguments: &Arguments,
         block: &'static BlockHandle,
@@ -282,7 +280,6 @@ impl PreparedGrading {
 enum MutationRequest {
     /// To be started or resumed.
     Analysis(Box<MutationAnalysis>),
-    /// Already complete.
     Finished(Box<GradingResult>),
 }
 
@@ -292,7 +289,6 @@ struct GradingResult {
     folder: PathBuf,
 }
 
-/// Shows the progress of an analysis.
 #[derive(Default)]
 struct Renderer {
     profile: Option<Activity>,

@@ -42,7 +42,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What the command reads.
     pub fn inputs(&self) -> &[PathBuf] {
         &self.folders
     }

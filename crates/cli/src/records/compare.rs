@@ -14,7 +14,6 @@ use std::process::ExitCode;
 
 /// Number of bins to list per profile.
 const BINS_SHOWN: usize = 4;
-/// Number of failures to list.
 const FAILURES_SHOWN: usize = 20;
 
 /// The runs.

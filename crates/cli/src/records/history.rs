@@ -59,7 +59,6 @@ enum HistoryQuery {
 /// Number of runs in text output. JSON output lists all.
 const RUNS_SHOWN: usize = 20;
 
-/// Adds to a history, or shows it.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.what {
         HistoryQuery::Add { file, folders } => {

@@ -24,7 +24,6 @@ pub struct Arguments {
     history: Option<PathBuf>,
 }
 
-/// Regenerates the page of each directory.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let history = arguments.history.as_deref().map(History::existing).transpose()?;
     let infos = blocks::infos();

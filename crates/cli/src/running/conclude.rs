@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 /// The history of each failure, by signature; `None` for new ones.
 pub type Known = BTreeMap<String, Option<FailureHistory>>;
 
-/// A run whose reports are written.
 pub struct RunReport {
     pub run: FinishedRun,
     /// The history of its failures, if there is a history file.

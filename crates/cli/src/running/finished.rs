@@ -54,7 +54,6 @@ pub struct FinishedRuns {
 }
 
 impl FinishedRuns {
-    /// No results yet.
     pub fn new(names: Vec<String>, format: Format) -> Self {
         let program = program::called();
         let (codes, waivers, summaries) = (Vec::new(), Vec::new(), Vec::new());
@@ -207,7 +206,6 @@ impl FinishedRuns {
         by_severity.into_iter().find(is_there).unwrap_or(0)
     }
 
-    /// The summary line of all runs.
     fn text(&self) -> String {
         let names = &self.names;
         let verdict = match self.code() {

@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of runs.
 const MOST_RUNS: usize = 10_000;
 /// The default seed, as on the command line.
 const SEED: u64 = 1;
@@ -23,7 +22,6 @@ const SEED: u64 = 1;
 pub struct RunPlan {
     /// The runs, each with its own run directory.
     pub runs: Vec<PlannedRun>,
-    /// Failures that do not count until a date.
     pub waivers: Vec<Waiver>,
 }
 
@@ -391,7 +389,6 @@ fn from_toml(path: &Path, text: &str) -> Result<File, Error> {
     })
 }
 
-/// The JSON schema of plans.
 pub fn schema() -> Value {
     let mut generator = SchemaGenerator::default();
     let schema = generator.subschema_for::<File>().to_value();

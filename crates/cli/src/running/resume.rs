@@ -43,7 +43,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What the command reads.
     pub fn inputs(&self) -> &[PathBuf] {
         std::slice::from_ref(&self.folder)
     }
@@ -86,7 +85,6 @@ impl Arguments {
     }
 }
 
-/// Resumes the run or mutation analysis in a folder with its original options.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = fs::canonicalize(&arguments.folder)
         .map_err(|error| Error::unreadable(&arguments.folder, &error))?;

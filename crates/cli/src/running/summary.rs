@@ -30,7 +30,6 @@ const ON_A_SCREEN: (usize, usize, usize) = (1, 3, 8);
 /// Maximum number of lines of a cause, without --details.
 const LINES_OF_A_CAUSE: usize = 10;
 
-/// The amount of detail in a text summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     Result,

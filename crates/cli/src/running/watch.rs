@@ -26,7 +26,6 @@ use std::time::Duration;
 const DEBOUNCE: Duration = Duration::from_millis(100);
 /// Polling interval for ^C.
 const POLL: Duration = Duration::from_millis(100);
-/// Number of failure groups to list.
 const GROUPS_SHOWN: usize = 8;
 
 /// Ends the text of each run.
@@ -183,7 +182,6 @@ impl Watcher {
         Ok(Self { rtl, read: Vec::new(), seen: OnDisk::default(), debouncer, events })
     }
 
-    /// Waits for saves from now on.
     fn start_watching(&mut self) -> Result<(), Error> {
         self.seen = self.read_files()?;
         Ok(())

@@ -261,7 +261,6 @@ impl Config {
         found
     }
 
-    /// The command line words that set a default.
     fn words(&self, option: &str, argument: &Arg, value: &Value) -> Result<Vec<OsString>, Error> {
         let takes_value = argument.get_action().takes_values();
         let one = |value: &Value| -> Result<OsString, Error> {

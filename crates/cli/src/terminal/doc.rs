@@ -27,7 +27,6 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Writes the book, and starts a browser on it.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let files = files(PACKED).unwrap_or_default();
     let text = |bytes: &[u8]| filled(&String::from_utf8_lossy(bytes));

@@ -13,7 +13,6 @@ pub struct Arguments {
     code: Option<String>,
 }
 
-/// Prints the explanation of a code, or all codes.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let text = match &arguments.code {
         Some(code) => explained(Code::find(code).ok_or_else(|| unknown(code))?),

@@ -22,7 +22,6 @@ impl<'a> Terminal<'a> {
         Self { width: size.map(|(width, _)| usize::from(width.0).max(LEAST)), program }
     }
 
-    /// The text with lines that are not wider than the terminal.
     pub fn fit(&self, text: &str) -> String {
         let Some(width) = self.width else { return text.to_owned() };
         let mut fitted = String::with_capacity(text.len());
@@ -59,7 +58,6 @@ enum Quote {
     Double,
 }
 
-/// Writes a line as several.
 fn break_line(line: &str, width: usize, is_command: bool, fitted: &mut String) {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let hanging = " ".repeat((indent + 2).min(width / 2));

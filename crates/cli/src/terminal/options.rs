@@ -25,11 +25,9 @@ use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
-/// Headings under which help lists the options of a command.
 pub mod heading {
     /// Cases, blocks and profiles.
     pub const WHAT: &str = "What to run";
-    /// RTL in place of the built-in one.
     pub const RTL: &str = "User RTL";
     /// Limits and goals.
     pub const STOP: &str = "When to stop";
@@ -37,9 +35,7 @@ pub mod heading {
     pub const COVERAGE: &str = "Coverage";
     /// Files and printing.
     pub const OUTPUT: &str = "Output";
-    /// One case, again.
     pub const REPRODUCE: &str = "Reproduce";
-    /// What makes the command fail.
     pub const CHECK: &str = "When to fail";
     /// Threads, memory, caches and the sandbox.
     pub const RESOURCES: &str = "Resources";
@@ -120,7 +116,6 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// The format of printed results.
     pub fn format(&self) -> Format {
         self.formatting.format
     }
@@ -135,7 +130,6 @@ impl OutputOptions {
         self.quietness.quiet
     }
 
-    /// The amount of detail in the summary.
     pub fn detail(&self) -> Detail {
         match (self.is_quiet(), self.details) {
             (true, _) => Detail::Result,
@@ -145,7 +139,6 @@ impl OutputOptions {
     }
 }
 
-/// The name that selects every block.
 const ALL: &str = "all";
 
 /// The blocks, profiles and RTL of a command.
@@ -161,7 +154,6 @@ pub struct Target {
     rtl: UserRtlOptions,
 }
 
-/// The simulators that the user can choose.
 fn simulator() -> impl TypedValueParser<Value = Simulator> {
     PossibleValuesParser::new(Simulator::ALL.map(Simulator::name)).map(|name| {
         let named = |simulator: &Simulator| simulator.name() == name;
@@ -249,7 +241,6 @@ pub struct VectorRtl {
 const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
 impl VectorRtl {
-    /// Whether the user chooses the recorded RTL.
     pub fn is_recorded(&self) -> bool {
         self.recorded_rtl
     }
@@ -533,7 +524,6 @@ pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
     }
 }
 
-/// The error for an option that names no profile.
 fn unknown_profile(option: &str, error: &ProfileError) -> Error {
     let hint = match error {
         ProfileError::Unknown { text, expected } => text::suggestion(text, expected.split(", ")),
@@ -591,7 +581,6 @@ pub struct Sandboxing {
 }
 
 impl ModelLimits {
-    /// The same limits with another choice of sandbox.
     pub fn with_sandbox(self, sandboxing: Sandboxing) -> Self {
         Self { sandboxing, ..self }
     }

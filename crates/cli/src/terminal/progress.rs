@@ -23,7 +23,6 @@ const INTERVAL: Duration = Duration::from_secs(30);
 const BAR: u64 = 20;
 
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
-/// The line on the terminal, if there is one.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
 /// Shows no progress from now on.
@@ -54,7 +53,6 @@ pub struct Display {
 }
 
 impl Display {
-    /// Begins to show progress.
     pub fn start() -> Self {
         let (end, ended) = channel::<()>();
         let is_terminal = io::stderr().is_terminal();
@@ -91,7 +89,6 @@ impl Drop for Display {
     }
 }
 
-/// Draws the activities on the terminal.
 fn draw(now: &[Snapshot]) {
     let is_long = |one: &Snapshot| one.began.elapsed() >= PROGRESS_DELAY;
     if !now.iter().any(is_long) {

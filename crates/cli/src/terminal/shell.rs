@@ -37,7 +37,6 @@ pub struct Completions {
     shell: Shell,
 }
 
-/// Prints the script of a shell.
 pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
     let mut text = Vec::new();
     let name = program::name();
@@ -123,7 +122,6 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain)
 }
 
-/// What is known about a block.
 struct Known {
     block: String,
     profiles: Vec<String>,
@@ -184,7 +182,6 @@ pub struct Man {
     out: Option<PathBuf>,
 }
 
-/// Prints or writes manual pages.
 pub fn man(arguments: &Man) -> Result<ExitCode, Error> {
     let command = in_full(command().disable_help_subcommand(true));
     match &arguments.out {

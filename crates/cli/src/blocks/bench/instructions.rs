@@ -79,7 +79,6 @@ fn run(
 }
 
 impl Instructions {
-    /// A line of text output.
     pub fn line(&self) -> String {
         let parts: Vec<String> =
             self.per_cycle.iter().map(|(part, number)| format!("{part} {number}")).collect();

@@ -19,7 +19,6 @@ use verilated_files::trust;
 use walkdir::{DirEntry, WalkDir};
 
 const MANIFEST: &str = "Cargo.toml";
-/// Largest number of files of a package.
 const MOST_FILES: usize = 1 << 20;
 /// The mode bit for write access of everybody.
 const EVERYBODY: u32 = 0o002;
@@ -63,7 +62,6 @@ impl Inputs {
         self.configuration.iter().flat_map(argument).collect()
     }
 
-    /// The toolchain that the crate chooses.
     pub fn toolchain(&self) -> Option<&OsStr> {
         self.toolchain.as_ref().map(|(_, toolchain)| toolchain.as_os_str())
     }

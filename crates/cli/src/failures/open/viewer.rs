@@ -38,7 +38,6 @@ struct Shown {
     format: Format,
 }
 
-/// How to show a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Bits,
@@ -103,7 +102,6 @@ impl WaveView<'_> {
         Some((cycle * TIMES, cycle.saturating_sub(BEFORE) * TIMES))
     }
 
-    /// A save file of GTKWave.
     fn gtkw(&self) -> String {
         let mut text = format!("[dumpfile] \"{}\"\n[size] 1600 900\n", self.waves.display());
         if let Some((time, from)) = self.times() {
@@ -129,7 +127,6 @@ impl WaveView<'_> {
         text
     }
 
-    /// A command file of Surfer.
     fn surfer(&self) -> String {
         let mut text = String::new();
         for (heading, signals) in self.sections().iter().filter(|(_, signals)| !signals.is_empty())

@@ -206,7 +206,6 @@ enum Source {
     Case(Case),
 }
 
-/// A run whose failures are ready to run.
 struct PreparedRun {
     failed: FailedRun,
     rtl: Rtl,
@@ -309,7 +308,6 @@ impl PreparedRun {
     }
 }
 
-/// Numbers of replays.
 type Counts = BTreeMap<Outcome, u64>;
 
 fn count(counts: &Counts, outcome: Outcome) -> u64 {
@@ -321,7 +319,6 @@ fn words(counts: &Counts) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Replays the failures of runs.
 pub fn execute(
     arguments: &Arguments,
     runs: &[PathBuf],

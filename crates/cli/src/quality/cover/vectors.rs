@@ -62,7 +62,6 @@ fn file_name(find: &ContributingCase) -> String {
     format!("{plain}-seed-{}.json", find.run.seed)
 }
 
-/// Generates the vector of a case again.
 fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
     let refuse =
         |message: String| Error::Usage(codes::OTHER_BUILD, format!("{}: {message}", find.name));

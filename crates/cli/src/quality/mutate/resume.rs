@@ -81,7 +81,6 @@ fn finish_write(folder: &Path, report: &Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// The analysis to resume in a folder.
 fn resumed(
     arguments: &Arguments,
     folder: &Path,

@@ -10,7 +10,6 @@ use verilated_build::activity::Activity;
 /// How long the counts that are shown may be out of date.
 const BETWEEN_NOTES: Duration = Duration::from_millis(50);
 
-/// Shows the events of a regression.
 #[derive(Default)]
 pub struct Renderer {
     running: Option<Activity>,

@@ -8,7 +8,6 @@ use cosim_formats::coverage::code::CodeHits;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Number of uncovered points to list.
 const POINTS_SHOWN: usize = 4;
 
 impl Summary<'_> {

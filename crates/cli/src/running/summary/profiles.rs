@@ -122,7 +122,6 @@ fn rule_table(profile: &ProfileTally, text: &mut String) {
     }
 }
 
-/// Why rules are unreachable.
 fn reasons(profile: &ProfileTally, text: &mut String) {
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (rule, reason) in &profile.unreachable {
