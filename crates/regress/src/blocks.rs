@@ -61,7 +61,6 @@ pub fn folder(path: &Path) -> Result<Option<PathBuf>, Error> {
     Ok(described.description().ok().map(|description| description.folder.into()))
 }
 
-/// The program with the blocks of this process, if one is set.
 pub fn program() -> Option<&'static BlockProgram> {
     PROGRAM.get()
 }
@@ -76,7 +75,6 @@ pub fn all_blocks() -> &'static [&'static BlockHandle] {
     PROGRAM.get().map_or(&[], |program| &program.blocks)
 }
 
-/// The blocks of this process as data.
 pub fn infos() -> Vec<&'static BlockInfo> {
     all_blocks().iter().map(|block| block.info()).collect()
 }

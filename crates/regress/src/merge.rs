@@ -33,7 +33,6 @@ pub const RUN: [&str; 2] = [RESULTS, PARTIAL];
 /// Missing shards that the error message lists.
 const MISSING_NAMED: usize = 16;
 
-/// All shards of the run of one block.
 pub struct Shards {
     block: &'static BlockHandle,
     /// The plan of the whole run.
@@ -44,15 +43,12 @@ pub struct Shards {
     shards: Vec<ShardFile>,
 }
 
-/// The merged results of the shards.
 pub struct Merged {
-    /// Totals, rules and counters.
     pub tally: Tally,
     pub coverage: Database,
     /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
     pub failures: Vec<Group>,
-    /// Why the run ended.
     pub end: End,
     /// The UTC day on which the last shard ended, if the run has waivers.
     pub day: Option<Day>,
@@ -202,7 +198,6 @@ impl Shards {
         Ok(Merged { tally, coverage, sources, failures, end, day, times })
     }
 
-    /// The index of the shard that contains a place.
     fn shard_of(&self, place: u64) -> usize {
         let count = self.shards[0].header.shard.count();
         (place % count) as usize
@@ -462,7 +457,6 @@ fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
     Ok(())
 }
 
-/// Shortens a value for a message.
 fn shortened(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(200) {

@@ -75,15 +75,11 @@ pub struct Regression {
     pub name: String,
     pub block: &'static BlockHandle,
     pub seed: u64,
-    /// Profiles, scenarios and RTL.
     pub setup: Setup,
-    /// The single case to run, if there is one.
     pub case: Option<CaseName>,
     /// Indices of the cases of each profile and scenario.
     pub indices: Range<u64>,
-    /// The part to run.
     pub shard: Shard,
-    /// Limits at which the run ends early.
     pub limits: Limits,
     pub keep: FailureHandling,
     /// Matching cases whose vectors are kept.
@@ -94,9 +90,7 @@ pub struct Regression {
     pub until: Option<f64>,
     /// Proofs that coverage points are unreachable, by the name of their file.
     pub closed: Vec<(String, Arc<AnswerRecord>)>,
-    /// Waivers of failures, each with an expiry day.
     pub waivers: Vec<Waiver>,
-    /// The program whose workers run the models.
     pub program: WorkerProgram,
 }
 
@@ -243,7 +237,6 @@ fn check_models(
     Ok(reasons)
 }
 
-/// How the outputs of a block are compared.
 fn comparisons(info: &BlockInfo) -> BTreeMap<Comparison, Vec<String>> {
     let names = |outputs: Vec<&str>| outputs.into_iter().map(str::to_owned).collect();
     info.comparisons().into_iter().map(|(kind, outputs)| (kind, names(outputs))).collect()

@@ -23,7 +23,6 @@ use std::path::Path;
 const FEW: u64 = 400_000;
 const USUAL: u64 = 100;
 
-/// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Setup {
     pub profiles: Vec<Profile>,
@@ -32,7 +31,6 @@ pub struct Setup {
     /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
     pub rtl: Rtl,
-    /// Whether to count code coverage.
     pub coverage: bool,
 }
 
@@ -145,7 +143,6 @@ impl Session {
         self.block.query(&query)
     }
 
-    /// The scenarios as JSON, for a worker.
     pub fn scenarios_text(&self) -> String {
         let texts: Vec<&str> =
             self.scenarios.iter().map(|scenario| scenario.text.as_str()).collect();

@@ -11,7 +11,6 @@ use cosim_harness::harness::Signature;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Copies files of failures into the directory of the run.
 pub(super) struct Copies<'a> {
     out: &'a Path,
     done: BTreeSet<RunFile>,

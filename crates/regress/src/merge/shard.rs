@@ -22,7 +22,6 @@ const MAX_TAIL_BYTES: u64 = 1 << 30;
 
 /// A shard whose cases are read one by one.
 pub(super) struct ShardFile {
-    /// Its run directory.
     pub folder: PathBuf,
     pub header: Header,
     path: PathBuf,

@@ -16,11 +16,9 @@ use cosim_rtl::models::Examined;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The code coverage points of the RTL.
 pub(super) struct CodeCoverage {
     /// By RTL and profile.
     pub code: BTreeMap<(String, String), Code>,
-    /// The text of the RTL.
     pub sources: Sources,
     /// What is not counted because of proofs.
     pub closed: Vec<UsedProofs>,

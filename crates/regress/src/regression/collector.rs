@@ -17,7 +17,6 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Collects the results of a run.
 pub(super) struct Collector<'a, 'e> {
     pub events: &'a mut Events<'e>,
     pub tally: Tally,
@@ -31,13 +30,10 @@ pub(super) struct Collector<'a, 'e> {
     pub unwritten: WriteFailures,
     /// Time spent on failures.
     pub aside: Duration,
-    /// When the run began.
     pub began: Instant,
     /// The journal that lets `resume` continue the run, if it can be written.
     pub journal: Option<Journal>,
-    /// Cases whose model hung.
     pub hangs: u64,
-    /// Workers lost to causes outside the RTL.
     pub lost_workers: LostWorkers,
     /// Seconds of cases and of failures before the run was resumed.
     pub before: (f64, f64),

@@ -15,14 +15,12 @@ pub enum Event<'a> {
     },
     Case {
         case: &'a Case,
-        /// How it ended.
         outcome: &'a Outcome,
         /// All cases so far.
         totals: &'a Totals,
     },
     /// A failure is being shrunk and traced.
     Shrinking(&'a Case),
-    /// The last case has ended.
     Ended,
     /// The run continues, but something is lost.
     Warning(String),

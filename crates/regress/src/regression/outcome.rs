@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 /// The results of a regression when its last case has ended.
 pub struct Outcome {
     pub header: Header,
-    /// Totals, rules and counters.
     pub tally: Tally,
     pub coverage: Database,
     /// The text of the RTL, if the run counts code coverage.
@@ -25,9 +24,7 @@ pub struct Outcome {
     pub end: End,
     /// The UTC day on which it ended, if the run has waivers.
     pub day: Option<Day>,
-    /// How long it took.
     pub timing: Timing,
-    /// Write errors so far.
     pub unwritten: WriteFailures,
 }
 
@@ -111,7 +108,6 @@ fn write_code(folder: &Path, coverage: &Database, sources: &Sources) -> Result<(
 /// A regression that has ended, with its results written.
 pub struct FinishedRun {
     pub header: Header,
-    /// Totals, rules and counters.
     pub tally: Tally,
     pub coverage: Database,
     pub goal: Option<Goal>,
@@ -122,7 +118,6 @@ pub struct FinishedRun {
     pub failures: Vec<Group>,
     pub folder: PathBuf,
     pub end: End,
-    /// How long it took.
     pub timing: Timing,
     /// `results.json`, if it could be written.
     pub results: Option<PathBuf>,
@@ -181,10 +176,8 @@ impl Goal {
     }
 }
 
-/// Files that could not be written.
 #[derive(Debug, Default, Serialize)]
 pub struct WriteFailures {
-    /// Number of files.
     pub count: u64,
     pub first: Vec<String>,
     #[serde(skip)]

@@ -24,11 +24,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// A run directory in which a regression starts or continues.
 pub struct RunStart {
     directory: RunDirectory,
     journal: Option<Journal>,
-    /// The interrupted run, if it is resumed.
     left: Option<InterruptedRun>,
     run_command: RunCommand,
 }
@@ -52,7 +50,6 @@ pub struct PreparedRegression<'a> {
     pub(super) worker: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
-    /// Code coverage, if the run counts it.
     pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
 }
@@ -209,7 +206,6 @@ impl PreparedRegression<'_> {
         Ok(outcome.conclude(directory))
     }
 
-    /// The files of the user RTL.
     fn own_files(&self) -> Vec<&str> {
         let files = self.header.rtl_files.iter().filter(|file| !file.built_in);
         files.map(|file| file.path.as_str()).collect()
@@ -257,7 +253,6 @@ impl PreparedRegression<'_> {
         })
     }
 
-    /// An empty coverage database.
     fn nothing_covered(&self) -> Result<Database, Error> {
         let mut database = Database::new(self.job.block.info(), &self.plan.profiles)?;
         if let Some(counted) = &self.counted {

@@ -28,7 +28,6 @@ use verilated_runtime::Tracing;
 /// Cycles that shrinking one failure of a run may take: some seconds. It does not depend on other
 /// failures, which may be those of another shard.
 pub const SHRINK_BUDGET: u64 = 2_000_000;
-/// Maximum number of notes of one failure.
 const MOST_NOTES: usize = 6;
 /// How long after an interruption vectors are still written. There may be hundreds, of many MiB.
 const LAST_WORK: Duration = Duration::from_millis(300);
@@ -39,9 +38,7 @@ const ORIGINAL: &str = "original.json";
 #[derive(Debug, Clone, Copy)]
 pub struct FailureHandling {
     pub shrink: bool,
-    /// Write a waveform.
     pub waves: bool,
-    /// Write the RTL.
     pub sources: bool,
 }
 
@@ -56,7 +53,6 @@ pub struct Failures {
     worker: OneShotWorker,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
-    /// When the interruption was detected.
     interrupted: Cell<Option<Instant>>,
 }
 
@@ -91,7 +87,6 @@ impl Failures {
         &self.groups
     }
 
-    /// Restores the groups of an interrupted run.
     pub fn restore(&mut self, groups: Vec<Group>) {
         self.groups = groups;
     }
@@ -106,7 +101,6 @@ impl Failures {
         self.worker.is_interrupted()
     }
 
-    /// Write errors.
     pub fn unwritten(&self) -> &[Error] {
         &self.unwritten
     }
@@ -297,7 +291,6 @@ impl Failures {
         if self.worker.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Completes the groups of failures.
     pub fn settle(&mut self) {
         settle_groups(&mut self.groups);
     }
@@ -391,7 +384,6 @@ impl Failures {
         self.worker.judge(&self.subject(&vector, profile))?.done()
     }
 
-    /// The suspicious lines of the RTL.
     fn suspects(&self, text: &str, profile: &Profile, notes: &mut Vec<String>) -> Vec<Suspect> {
         let find = || {
             self.check_interrupted()?;

@@ -10,14 +10,11 @@ use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Limits that end a run before its plan does.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Number of workers; at least 1.
     pub threads: usize,
-    /// Failures after which the run ends.
     pub max_failures: Option<u64>,
-    /// Hangs after which the run ends.
     pub max_hangs: u64,
     /// Time after which no new case begins.
     pub time: Option<Duration>,
@@ -76,7 +73,6 @@ pub fn run(
 
 /// The client of the worker pool.
 struct Cases<'a, S: Iterator<Item = Case>> {
-    /// The cases still to run.
     source: Peekable<S>,
     limits: &'a Limits,
     interrupted: &'a AtomicBool,

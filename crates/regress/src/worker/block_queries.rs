@@ -15,7 +15,6 @@ use std::time::Duration;
 
 /// Time without progress after which the process counts as hung.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
-/// Polling interval.
 const TICK: Duration = Duration::from_millis(20);
 /// Answers that are kept: the parameters of a run are asked for again and again.
 const MOST_KEPT: usize = 4096;

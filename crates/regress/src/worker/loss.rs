@@ -15,7 +15,6 @@ const MAX_KILLED: u32 = 3;
 /// How a worker died that sent what it was not asked for.
 pub const CORRUPTED: &str = "process corrupted its channel to the program";
 
-/// How a worker was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loss {
     /// The process ended by itself, as the text says.

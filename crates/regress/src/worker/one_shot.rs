@@ -30,10 +30,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// second interruption does not wait.
 const TRACE_GRACE: Duration = Duration::from_secs(5);
 
-/// How a task ended.
 #[derive(Debug, Clone)]
 pub enum Finish<T> {
-    /// The task returned a result.
     Done(T),
     /// The model crashed or hung its process; the verdict. The user interrupted the task.
     Lost(Verdict),
@@ -62,7 +60,6 @@ pub struct OneShotWorker {
     interrupted: Arc<AtomicBool>,
 }
 
-/// A vector, the profile it runs under, and the RTL.
 #[derive(Clone, Copy)]
 pub struct VectorJob<'a> {
     pub block: &'static BlockHandle,
@@ -88,7 +85,6 @@ impl OneShotWorker {
         Self { program, interrupted }
     }
 
-    /// Whether the user interrupted the command.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -274,7 +270,6 @@ impl OneShotWorker {
         self.run_task(subject.task(model, action(observed)))
     }
 
-    /// Runs a task in one worker.
     fn attempt<T: DeserializeOwned>(
         &self,
         task: &Task,
@@ -319,9 +314,7 @@ impl OneShotWorker {
     }
 }
 
-/// The outcome of a task in one worker.
 enum Attempt<T> {
-    /// The task ended.
     Finished(Finish<T>),
     Lost(Loss),
 }

@@ -32,7 +32,6 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes per read. Resource limits and restrictions of a worker.
 const CHUNK: usize = 1 << 16;
 
-/// What a worker may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Time without progress after which a worker counts as hung.
@@ -43,7 +42,6 @@ pub struct Limits {
     pub sandbox: Sandbox,
 }
 
-/// The executable that workers are started from.
 #[derive(Debug, Clone)]
 pub struct WorkerProgram {
     path: PathBuf,
@@ -53,7 +51,6 @@ pub struct WorkerProgram {
 }
 
 impl WorkerProgram {
-    /// An executable with blocks.
     pub fn from_path(path: impl Into<PathBuf>, limits: Limits) -> Self {
         Self { path: path.into(), limits, in_force: Arc::default(), log: RtlLog::default() }
     }
@@ -144,7 +141,6 @@ pub struct Process {
     /// Shows what the RTL prints.
     printed: Option<Listener>,
     ended: Option<Loss>,
-    /// Removed when the process is dropped.
     _temporary: Option<TempDir>,
 }
 

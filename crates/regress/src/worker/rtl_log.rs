@@ -58,7 +58,6 @@ struct State {
     shown: HashSet<Vec<u8>>,
     /// The lines shown in earlier work. They are neither shown again nor counted.
     earlier: HashSet<Vec<u8>>,
-    /// Takes the text to show.
     writer: Sender<Message>,
 }
 
@@ -318,7 +317,6 @@ mod tests {
         texts.collect()
     }
 
-    /// Shows these outputs of workers.
     fn log_outputs(log: &RtlLog, outputs: &[&[u8]]) {
         for output in outputs {
             let mut lines = Lines::new(log.clone());

@@ -31,7 +31,6 @@ const SOON: Duration = Duration::from_millis(100);
 /// means that this process was stopped or starved, and its workers may have been, too.
 const STEP: Duration = Duration::from_millis(250);
 
-/// The result of reading from a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
     Bytes,
@@ -60,7 +59,6 @@ pub trait Link: Send {
     /// Whether a thread of the worker runs or waits for a processor.
     fn is_runnable(&mut self) -> bool;
 
-    /// Ends the worker at once.
     fn kill(&mut self);
 }
 
@@ -83,7 +81,6 @@ impl TaskProgress {
     }
 }
 
-/// A reply that a worker was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Opening,
@@ -101,7 +98,6 @@ enum Expected {
 /// More cycles, packets or hits than any case has. Sums of such numbers do not overflow.
 const MOST: u64 = 1 << 40;
 
-/// Whether a case can have this outcome.
 fn is_possible(outcome: &Outcome) -> bool {
     let Outcome { cycles, packets, hits, .. } = outcome;
     hits.hit_bins().all(|(_, count)| count <= MOST) && [cycles, packets].iter().all(|n| **n <= MOST)
@@ -143,7 +139,6 @@ pub struct Supervisor<L> {
 }
 
 impl<L: Link> Supervisor<L> {
-    /// Supervises the worker at the other end of `link`.
     pub fn new(link: L, stuck_after: Duration) -> Self {
         Self {
             link,
@@ -344,7 +339,6 @@ impl<L: Link> Supervisor<L> {
         self.link.kill();
     }
 
-    /// Records progress.
     fn advance(&mut self) {
         self.without_progress = Duration::ZERO;
         self.used_before = None;
@@ -398,7 +392,6 @@ mod tests {
         }
     }
 
-    /// A worker that has started.
     fn supervised(mut link: Script) -> Supervisor<Script> {
         link.replies.push_back(frame(&STARTED).unwrap());
         let mut worker = Supervisor::new(link, LIMIT);

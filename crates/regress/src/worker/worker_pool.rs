@@ -79,7 +79,6 @@ impl Launch for WorkerProgram {
     }
 }
 
-/// The outcome of an item of work.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Completion {
     /// A result, but never a refusal: a refusal ends all work.
@@ -88,7 +87,6 @@ pub enum Completion {
     Lost(Verdict),
 }
 
-/// What the pool does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolAction {
     /// Start more work.
@@ -132,12 +130,10 @@ pub trait Client {
     fn lost_worker(&mut self, _: &str) {}
 }
 
-/// An item of work that has no result yet.
 #[derive(Debug, Clone)]
 struct InFlightWork {
     place: u64,
     work: Work,
-    /// The workers that were lost while they processed it.
     losses: Losses,
 }
 
@@ -147,7 +143,6 @@ impl InFlightWork {
         self.losses.any()
     }
 
-    /// Prefixes `text` with the name of the case.
     fn named(&self, text: &str) -> String {
         match &self.work {
             Work::Case(case) => format!("{}: {text}", case.name),
@@ -155,7 +150,6 @@ impl InFlightWork {
         }
     }
 
-    /// Adds the name of the case to an error.
     fn name_case(&self, error: Error) -> Error {
         match error {
             Error::WorkersKilled { times, how } => {
@@ -166,7 +160,6 @@ impl InFlightWork {
     }
 }
 
-/// State that the threads share.
 #[derive(Default)]
 struct PoolState {
     queue: Mutex<VecDeque<InFlightWork>>,
@@ -250,7 +243,6 @@ impl Drop for ShutdownGuard<'_> {
     }
 }
 
-/// A message from a worker thread.
 enum CompletionEvent {
     /// The place of an item, and its result.
     Result(u64, Completion),
@@ -405,7 +397,6 @@ impl<I> WorkerPool<'_, I> {
         }
     }
 
-    /// The next result in order, if it exists.
     fn next_in_order(&mut self) -> Option<(I, Completion)> {
         let (first, _) = self.finished.first_key_value()?;
         if self.items.first_key_value().is_some_and(|(flying, _)| flying < first) {
