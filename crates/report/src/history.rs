@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum time to wait for another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
@@ -109,13 +108,11 @@ pub struct Run {
     pub seed: String,
     pub rtl: String,
     pub build: String,
-    /// The commit, if it is known.
     pub commit: Option<String>,
     /// The verdict, in one to three words.
     pub verdict: String,
     /// Number of finished cases.
     pub cases: u64,
-    /// Number of failed cases.
     pub failed: u64,
     pub cycles: u64,
     pub cycles_per_second: f64,
@@ -127,7 +124,6 @@ pub struct Run {
     pub plan: String,
     /// The user RTL, as typed; empty for the built-in RTL.
     pub given: String,
-    /// Its run directory, if it is known.
     pub folder: Option<PathBuf>,
 }
 

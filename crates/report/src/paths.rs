@@ -24,7 +24,6 @@ pub fn word(path: &Path) -> String {
     }
 }
 
-/// A path as the target of a link.
 pub fn href(path: &Path) -> String {
     let mut text = String::new();
     for byte in path.to_string_lossy().bytes() {

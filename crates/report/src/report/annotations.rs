@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 /// Maximum number of annotations that GitHub shows for a step.
 const GITHUB_SHOWS: usize = 10;
 
-/// The CI system that runs this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ci {
     /// GitHub Actions, with the file for the step's summary, if there is one.
@@ -143,7 +142,6 @@ fn issue(results: &Results, group: &Group) -> Value {
     })
 }
 
-/// Describes the first failure of a group.
 fn describe(group: &Group) -> String {
     let judgement = group.first.judgement.iter().flat_map(Blame::lines);
     let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));

@@ -20,7 +20,6 @@ pub struct Cases {
     listed: [usize; 2],
     /// The signatures by their numbers. The first failure of each has an entry with its verdict.
     signatures: BTreeMap<u64, String>,
-    /// Number of cases that are not on the page.
     left_out: u64,
 }
 

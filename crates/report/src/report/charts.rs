@@ -10,7 +10,6 @@ use std::path::Path;
 const SIZE: (f64, f64) = (360.0, 170.0);
 /// Space left of, above, right of and below the points.
 const SPACE: [f64; 4] = [52.0, 12.0, 12.0, 26.0];
-/// Maximum number of points.
 const MOST_POINTS: usize = 60;
 
 #[derive(Debug, Serialize)]

@@ -12,7 +12,6 @@ use std::path::Path;
 /// files.
 pub const MOST_TEXT: usize = 400 << 10;
 
-/// Code coverage for the template.
 #[derive(Debug, Serialize)]
 pub struct Code {
     shares: String,

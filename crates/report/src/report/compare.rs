@@ -15,7 +15,6 @@ const TEMPLATE: &str = include_str!("../../templates/compare.html");
 /// Number of bins that are named per profile.
 const BINS_NAMED: usize = 100;
 
-/// Two runs of a block.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     pub block: String,
@@ -23,7 +22,6 @@ pub struct Comparison {
     pub runs: [ComparedRun; 2],
     /// What the runs do not have in common, as in `seed: 1 and 2`.
     pub settings: Vec<String>,
-    /// The failures of both runs.
     pub failures: Vec<ComparedFailure>,
     /// The coverage of profiles that both runs have.
     pub coverage: Vec<ComparedCoverage>,
@@ -76,7 +74,6 @@ pub struct ComparedFailure {
     pub change: Change,
     pub signature: String,
     pub verdict: String,
-    /// The numbers of cases in both runs.
     pub cases: [u64; 2],
 }
 
@@ -137,7 +134,6 @@ impl Comparison {
         })
     }
 
-    /// The number of failures with this change.
     pub fn count(&self, change: Change) -> usize {
         self.failures.iter().filter(|failure| failure.change == change).count()
     }

@@ -47,7 +47,6 @@ struct SourceLine {
 #[derive(Debug, Serialize)]
 pub struct CoverageMaps {
     pub profile: String,
-    /// Number of reachable bins.
     pub reachable: u32,
     /// Number of reachable bins that were hit.
     pub hit: u32,

@@ -19,7 +19,6 @@ const LINE: f64 = 15.0;
 const STATE: (f64, f64) = (34.0, 28.0);
 /// Room for a loop between a state and the label of the loop.
 const LOOP: f64 = 30.0;
-/// Space around the diagram.
 const MARGIN: f64 = 12.0;
 const RULES_PER_LINE: usize = 3;
 

@@ -25,7 +25,6 @@ const TEMPLATE: &str = include_str!("../../templates/grading.html");
 struct Page<'a> {
     run: &'a Header,
     is_whole: bool,
-    /// Why the analysis fails.
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
     /// Mutants that survived, then those that are undecided or believed equivalent.
@@ -54,7 +53,6 @@ struct SurvivorRow<'a> {
     anchor: Option<String>,
     /// The change of the source, if the page shows the file.
     diff: Option<MutantDiff>,
-    /// The kill of the nearest mutant.
     nearest: Option<Nearest<'a>>,
     /// The command that runs this mutant alone.
     command: String,
@@ -104,7 +102,6 @@ fn state(score: &MutationScore) -> &'static str {
     }
 }
 
-/// The counts of a line as text.
 fn words(score: &MutationScore) -> String {
     let MutationScore { killed, survived, equivalent, believed, undecided, .. } = score;
     let all = [

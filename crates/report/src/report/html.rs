@@ -32,7 +32,6 @@ const TEMPLATE: &str = include_str!("../../templates/report.html");
 /// Maximum number of failure groups with details.
 const GROUPS_SHOWN: usize = 40;
 
-/// The context of the template.
 #[derive(Serialize)]
 struct Page<'a> {
     run: &'a cosim_formats::run::Header,
@@ -61,7 +60,6 @@ struct Page<'a> {
     charts: Vec<Chart>,
     runs: Vec<RunLink<'a>>,
     specification: Option<Specification>,
-    /// How the outputs were compared.
     compared: String,
     rtl_files: Vec<&'a str>,
 }
@@ -73,7 +71,6 @@ struct Failure<'a> {
     count: u64,
     group: &'a Group,
     same: Vec<&'a Group>,
-    /// Suspicious lines of the cause.
     suspects: &'a [Suspect],
     /// The number of its other rules and signatures.
     also: usize,
@@ -127,7 +124,6 @@ struct Scenario<'a> {
     totals: &'a Totals,
 }
 
-/// A rule and its hits in each profile.
 #[derive(Serialize)]
 struct Rule<'a> {
     name: &'a str,

@@ -21,7 +21,6 @@ struct Page {
 struct Row {
     name: String,
     title: &'static str,
-    /// Its page, if it is written.
     href: Option<String>,
     verdict: String,
     tone: Tone,

@@ -193,7 +193,6 @@ impl<'a> Waivers<'a> {
     }
 }
 
-/// A test case for waived failures.
 fn skipped(name: &str, reason: &str) -> TestCase {
     let mut status = TestCaseStatus::skipped();
     status.set_message(reason);

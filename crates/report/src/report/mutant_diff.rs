@@ -29,7 +29,6 @@ const BINARY: [(&str, &str, bool); 18] = [
     ("shl", "<<", false),
     ("shr", ">>", false),
 ];
-/// Cells with one operand.
 const UNARY: [(&str, &str, bool); 5] = [
     ("logic_not", "!", true),
     ("not", "~", false),

@@ -21,16 +21,13 @@ pub struct Head {
     pub verdict: String,
     pub tone: Tone,
     pub heading: String,
-    /// A description of the block.
     pub about: String,
     /// The most important numbers.
     pub facts: Vec<Fact>,
-    /// The command that reproduces the result.
     pub command: Option<String>,
     pub sections: Vec<Section>,
 }
 
-/// The colour of a verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
@@ -44,7 +41,6 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// The colour of the verdict of a run.
     pub fn of_verdict(verdict: &str) -> Self {
         match verdict {
             "PASS" => Self::Good,
@@ -54,12 +50,10 @@ impl Tone {
     }
 }
 
-/// A number in the header.
 #[derive(Debug, Serialize)]
 pub struct Fact {
     pub value: String,
     pub label: String,
-    /// Its colour, if it has one.
     pub tone: Option<Tone>,
 }
 

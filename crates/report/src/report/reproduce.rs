@@ -4,7 +4,6 @@ use cosim_block::rtl::command_line;
 use cosim_formats::run::Header;
 use cosim_harness::harness::BlockInfo;
 
-/// Makes command lines that reproduce a case of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduce<'a> {
     /// The program: `cosim`, or the command that started this program.

@@ -5,7 +5,6 @@ use crate::paths::{href, relative};
 use serde::Serialize;
 use std::path::Path;
 
-/// A run in a list, with the link to its page.
 #[derive(Serialize)]
 pub struct RunLink<'a> {
     run: &'a Run,

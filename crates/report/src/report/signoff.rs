@@ -76,7 +76,6 @@ impl EvidenceCell {
     }
 }
 
-/// Where the evidence is.
 #[derive(Debug, Default)]
 pub struct Sources<'a> {
     /// Run directories and results of `mutate` and `prove`.
@@ -285,7 +284,6 @@ impl SignOff {
 }
 
 impl RuleEvidence {
-    /// The number of empty cells.
     fn empty(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_empty()).count()
     }

@@ -19,7 +19,6 @@ pub struct Specification {
     pub rules: BTreeSet<&'static str>,
 }
 
-/// The specification of a block, if it declares one.
 pub fn read_specification(block: &BlockInfo) -> Option<Specification> {
     let document = block.specification?;
     let names: Vec<&'static str> = block.rules.iter().map(|rule| rule.name).collect();

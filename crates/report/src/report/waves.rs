@@ -200,7 +200,6 @@ fn row(y: f64, side: &'static str, values: &[String], other: &[String], is_bit: 
     Row { y, side, path, boxes, wrong: Vec::new() }
 }
 
-/// The x coordinate at which a cycle begins.
 fn x_of_cycle(place: usize) -> f64 {
     SIDE + place as f64 * CYCLE
 }

@@ -45,7 +45,6 @@ struct Rule {
 #[derive(Serialize)]
 struct Known {
     text: String,
-    /// The link to its page.
     href: Option<String>,
     is_known: bool,
 }
@@ -170,7 +169,6 @@ fn proofs(folder: &Path, results: &Results) -> Option<String> {
     is_same.then(|| format!("{counts}{only}"))
 }
 
-/// The coverage of each profile.
 fn bins(folder: &Path) -> Vec<Bins> {
     let Ok(database) = Database::read(&folder.join(COVERAGE)) else { return Vec::new() };
     let profile = |name: &String| {
