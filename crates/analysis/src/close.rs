@@ -60,11 +60,9 @@ const HELPED: &[Purpose] = &[Purpose::Proof, Purpose::Assertions];
 /// Sets of points up to this size get the long attempts.
 const FEW: usize = 4;
 
-/// What closes the coverage of one block.
 pub struct CloseRun<'a> {
     pub block: &'static BlockHandle,
     pub rtl: &'a Rtl,
-    /// Runs single vectors.
     pub worker: &'a OneShotWorker,
     pub program: &'a WorkerProgram,
     pub threads: usize,
@@ -79,7 +77,6 @@ pub struct CloseRun<'a> {
     /// Selects points and bins whose name contains it.
     pub only: Option<&'a str>,
     pub interrupted: &'a AtomicBool,
-    /// Shows the name of each step.
     pub activity: &'a Activity,
 }
 
@@ -370,7 +367,6 @@ impl<'a> Job<'a> {
         self.run.activity.note(format!("{step}; {} points left", self.missing.len()));
     }
 
-    /// Runs further cases of each scenario.
     fn more_cases(&mut self) -> Result<(), Error> {
         self.show_step("further cases");
         let scenarios = self.session.scenarios();

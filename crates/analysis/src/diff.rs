@@ -55,21 +55,17 @@ const CHECKED: usize = 500;
 /// Both models of memories.
 const CONTENTS: [Contents; 2] = [Contents::Shared, Contents::Exact];
 
-/// The comparison of two RTLs of one block.
 pub struct DiffRun<'a> {
     pub block: &'static BlockHandle,
     /// The old and the new RTL.
     pub rtl: [&'a Rtl; 2],
-    /// Runs both models.
     pub worker: &'a OneShotWorker,
     pub answers: &'a Answers,
     pub folder: &'a Path,
     /// When no further step begins.
     pub deadline: Instant,
-    /// Whether only legal traffic counts.
     pub legal_only: bool,
     pub has_waves: bool,
-    /// Shows the name of each step.
     pub activity: &'a Activity,
 }
 
@@ -168,7 +164,6 @@ fn same_text([old, new]: [&Examined; 2]) -> Result<bool, Error> {
 }
 
 impl Job<'_> {
-    /// The netlists of both RTLs.
     fn netlists(&mut self, examined: [&Examined; 2]) -> Result<Option<Sides>, Error> {
         let info = self.run.block.info();
         self.show_step("netlists of Yosys");
@@ -749,7 +744,6 @@ impl Job<'_> {
         Ok([verdict(old)?, verdict(new)?])
     }
 
-    /// Writes waves of both RTLs.
     fn waves(&self, vector: &VectorFile) -> Result<Vec<RunFile>, Error> {
         let mut all = Vec::new();
         for (side, rtl) in ["old", "new"].into_iter().zip(self.run.rtl) {

@@ -53,7 +53,6 @@ pub struct ProofRun<'a> {
     pub x: bool,
     /// Depth in cycles to which a bounded result is accepted as a proof.
     pub accept_bounded: Option<u32>,
-    /// Whether results count that are only believed.
     pub accept_believed: bool,
     pub folder: &'a Path,
 }
@@ -312,7 +311,6 @@ fn status(PropertyAnswer { answer, traffic, memories }: PropertyAnswer) -> Answe
     }
 }
 
-/// Inputs that a search found, and what their replay shows.
 fn inputs(cycles: &[Vec<String>], verdict: String, vector: RunFile) -> FoundInputs {
     let found_by = format!("a search of {} cycles", cycles.len());
     FoundInputs { found_by, verdict, vector, difference: None }

@@ -44,7 +44,6 @@ pub struct ChosenMutants {
 pub struct MutationAnalysis {
     pub block: &'static BlockHandle,
     pub chosen: Vec<ChosenMutants>,
-    /// Profiles, scenarios and RTL.
     pub setup: Setup,
     pub header: Header,
     /// The folder of the result.
@@ -53,7 +52,6 @@ pub struct MutationAnalysis {
     pub before: Report,
     /// Workers, and threads of the equivalence checker.
     pub threads: usize,
-    /// The program whose workers run the models.
     pub program: WorkerProgram,
     pub checks_equivalence: bool,
 }
@@ -66,7 +64,6 @@ pub enum AnalysisEvent<'a> {
     },
     /// A round of cases begins.
     Round {
-        /// Mutants that no case has killed.
         alive: u64,
         mutants: u64,
         run: u64,

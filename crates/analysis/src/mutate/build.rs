@@ -36,7 +36,6 @@ const SOURCE: &str = "mutated.sv";
 /// An RTL with one set of parameters, and the mutations chosen in it.
 #[derive(Debug)]
 pub struct Mutants {
-    /// The Yosys session of the RTL.
     pub session: YosysSession,
     pub parameters: Parameters,
     /// The mutations, numbered from 1.
@@ -61,7 +60,6 @@ impl Mutants {
         Ok(Self { session, parameters: *parameters, mutations })
     }
 
-    /// Uses cached results of the equivalence checker.
     #[must_use]
     pub fn with_answers(self, answers: Answers) -> Self {
         Self { session: self.session.with_answers(answers), ..self }

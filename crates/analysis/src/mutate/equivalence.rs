@@ -85,7 +85,6 @@ impl<'a> EquivalenceChecker<'a> {
         Ok(checker.with_word_abstractions(&word_abstractions)?)
     }
 
-    /// Adds the abstractions of memory words.
     fn with_word_abstractions(
         mut self,
         word_abstractions: &[WordAbstraction],

@@ -45,16 +45,13 @@ pub struct CaseSet<'a> {
     /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
     pub cases: &'a [Case],
-    /// How mutants are killed.
     pub method: KillMethod,
 }
 
-/// The worker settings of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Workers<'a> {
     pub program: &'a WorkerProgram,
     pub threads: usize,
-    /// Set when the user interrupts.
     pub interrupted: &'a Arc<AtomicBool>,
 }
 
@@ -93,14 +90,12 @@ impl Workers<'_> {
     }
 }
 
-/// Mutants, and the cases that run on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct MutantBatch {
     mutations: Vec<u32>,
     cases: Range<usize>,
 }
 
-/// Divides a round into batches.
 fn batches(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<MutantBatch> {
     let wanted = threads * PIECES;
     let group = mutations.len().div_ceil(wanted).clamp(1, GROUP);

@@ -21,7 +21,6 @@ pub struct MutationShard {
     report: Report,
 }
 
-/// All shards of the mutation analysis of one block.
 pub struct MutationShards {
     /// By index.
     parts: Vec<MutationShard>,

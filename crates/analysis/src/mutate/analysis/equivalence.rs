@@ -178,7 +178,6 @@ impl<'a> ReportWriter<'a> {
     }
 }
 
-/// The activity of a queue of so many mutants.
 fn checking(count: usize) -> Activity {
     Activity::start("checking equivalence").counting("mutants", 0, Some(count as u64))
 }
