@@ -25,45 +25,26 @@ pub enum Error {
     #[error(
         "{block}: the ports depend on the parameters; write a separate block for each set of ports"
     )]
-    PortsDiffer {
-        /// The block.
-        block: String,
-    },
+    PortsDiffer { block: String },
     /// Verilator read a file outside the block's folder.
     #[error(
         "{block}: {file} is not in {folder}, which holds the RTL that goes into the program; move it there, or add its folder with `include` in build.rs"
     )]
-    Outside {
-        /// The block.
-        block: String,
-        /// The file.
-        file: PathBuf,
-        /// The block's folder.
-        folder: PathBuf,
-    },
+    Outside { block: String, file: PathBuf, folder: PathBuf },
     /// Two folders of a block contain files with the same name.
     #[error("{block}: {file} and {other} have the same name; rename one of them")]
-    SameName {
-        /// The block.
-        block: String,
-        /// A file.
-        file: PathBuf,
-        /// The other file.
-        other: PathBuf,
-    },
+    SameName { block: String, file: PathBuf, other: PathBuf },
     /// The RTL opens a file outside the block's folder at run time.
     #[error(
         "{block}: {at}: the RTL reads {name:?}, which is not in {folder}; move it there, and use \
          its path inside that folder in the RTL"
     )]
     Data {
-        /// The block.
         block: String,
         /// The file name in the RTL.
         name: String,
         /// The place in the RTL.
         at: String,
-        /// The block's folder.
         folder: PathBuf,
     },
     /// The golden model in C or C++ cannot be compiled.
@@ -71,19 +52,13 @@ pub enum Error {
         "{file}: the golden model cannot be compiled; the compiler's messages are above ({message})"
     )]
     Golden {
-        /// The file.
         file: PathBuf,
         /// How the compiler failed.
         message: String,
     },
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl Error {

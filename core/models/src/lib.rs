@@ -66,7 +66,6 @@ impl Block {
         stem.map_or_else(|| self.top.clone(), |stem| stem.to_string_lossy().into_owned())
     }
 
-    /// The wrapper and what it wraps.
     fn wrapper_of_design(&self) -> Option<Wrapper> {
         let file = self.wrapper.clone()?;
         Some(Wrapper { file, module: self.top.clone() })

@@ -10,7 +10,6 @@ use verilated_build::{
 use verilated_files::Hash;
 use verilated_runtime::{Of, Tracing, Verilator};
 
-/// A built model.
 pub struct Model {
     pub ports: Ports,
     /// The RTL files that it was built from.
