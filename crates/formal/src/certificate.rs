@@ -79,7 +79,6 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// What an engine bases a proof on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// An induction over a few cycles.

@@ -11,7 +11,6 @@ use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Why a network is rejected.
 pub const LOOP: &str = "its network has a combinational loop";
 
 /// The graph of a netlist. Several threads may share it.

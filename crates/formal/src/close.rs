@@ -56,7 +56,6 @@ pub struct Closure {
     outputs: Vec<Result<Vec<String>, String>>,
     /// The goal of each point, once cases are known.
     goals: Vec<Result<Goal, String>>,
-    /// The instances of modules in the RTL.
     instances: Vec<Instance>,
     /// The graphs in which any values drive an instance, by its place, each with the assertions
     /// about that instance alone.

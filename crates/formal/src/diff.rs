@@ -58,7 +58,6 @@ pub enum Contents {
 pub struct Sides {
     sessions: [YosysSession; 2],
     reset: Option<(&'static str, bool)>,
-    /// Whether Yosys made the same netlist of both.
     is_same: bool,
     has_memories: bool,
     /// Both graphs with shared memories, or why there is none.

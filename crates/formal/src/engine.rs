@@ -59,11 +59,9 @@ pub trait Engine: fmt::Debug + Sync {
     fn evidence(&self, invariant: Option<Invariant>) -> Evidence;
 }
 
-/// The result of running an engine.
 #[derive(Debug, Clone)]
 pub struct EngineRun {
     pub reply: Reply,
-    /// The command that gave the reply.
     pub decider: Decider,
     /// Whether the engine gives this reply on every machine. A reply that a time limit decided
     /// does not, so it is not cached.
@@ -100,7 +98,6 @@ pub enum Reply {
     Open {
         /// Cycles in which the output is known to be 0.
         cycles: Option<u32>,
-        /// Why the engine did not decide.
         because: String,
     },
 }
@@ -120,7 +117,6 @@ pub enum Decision {
     Open {
         /// Cycles in which the output is known to be 0.
         cycles: Option<u32>,
-        /// Why the engine did not decide.
         because: String,
     },
 }

@@ -153,7 +153,6 @@ fn build_graph(session: &YosysSession, netlist: &str, before: &str) -> Result<Gr
     Ok(graph)
 }
 
-/// Total memory bits of a flat netlist.
 pub fn memory_bits(netlist: &str) -> u64 {
     rtlil::memories(netlist).map(|memory| memory.width.saturating_mul(memory.size)).sum()
 }

@@ -13,9 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use verilated::Port;
 
-/// File name of the monitor.
 pub const MONITOR: &str = "monitor.v";
-/// Module name of the monitor.
 pub const TOP: &str = "cosim_monitor";
 /// Yosys commands that read the monitor around the flat RTL, and make one flat netlist of both.
 pub const AROUND: &str = "read_verilog -sv -noautowire monitor.v\nhierarchy -check -top cosim_monitor\n\
@@ -307,7 +305,6 @@ fn signals(assertions: Option<&Assertions>) -> &[Signal] {
     assertions.map_or(&[], |assertions| &assertions.signals)
 }
 
-/// The connection of a register of the flat RTL to a wire of the monitor.
 fn connection(register: &str, wire: &str) -> String {
     match register.contains('.') {
         true => format!(".\\{register} ({wire})"),
@@ -431,7 +428,6 @@ fn rules(
     Ok(())
 }
 
-/// Describes what a transition specifies, for users.
 fn gives(rule: &TransitionProperty) -> String {
     let counted = |what: &str, count: usize| match count {
         0 => None,
@@ -509,7 +505,6 @@ fn zeros(
     Ok(())
 }
 
-/// Adds the property that a valid stays until ready.
 fn add_stable_valid(
     info: &'static BlockInfo,
     valid: &'static str,

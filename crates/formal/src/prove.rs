@@ -64,7 +64,6 @@ pub enum Memories {
 }
 
 impl Memories {
-    /// The assumption about read data.
     fn reads(self) -> Reads {
         match self {
             Self::None | Self::Cut | Self::Whole => Reads::Anything,
@@ -86,13 +85,11 @@ impl Memories {
 /// The prefixes of the outputs of the monitor that are 1 where a property fails.
 pub const FAILS: [&str; 2] = ["cosim_bad_", "cosim_legal_"];
 
-/// The answer about a property: whether it can fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PropertyAnswer {
     pub answer: Answer,
     /// The inputs for which it holds.
     pub traffic: Traffic,
-    /// How memories are modelled.
     pub memories: Memories,
 }
 
@@ -103,7 +100,6 @@ impl PropertyAnswer {
         Self { answer, traffic: Traffic::Any, memories: Memories::None }
     }
 
-    /// Whether inputs violate the property.
     pub fn is_broken(&self) -> bool {
         matches!(self.answer, Answer::Reached { .. })
     }

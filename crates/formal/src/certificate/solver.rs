@@ -39,7 +39,6 @@ impl Model {
     }
 }
 
-/// The solution of a formula.
 pub(crate) enum Solved {
     Unsatisfiable,
     Satisfiable(Model),

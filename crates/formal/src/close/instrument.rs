@@ -132,7 +132,6 @@ pub fn instrument<'t>(
                 }
                 continue;
             }
-            // The end of a module.
             Line::End => writer.finish(&mut text),
             _ if line.trim_start().starts_with("process ") => {
                 let range = source.take().and_then(Range::parse_range);
@@ -348,7 +347,6 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The token that begins at a column.
 fn word_at(text: &str, column: u32) -> &str {
     tokens(text).find(|token| token.column == column).map_or("", |token| token.text)
 }

@@ -106,7 +106,6 @@ fn a_false_proof_in_the_cache_is_not_certified() {
     }
 }
 
-/// An engine that repeats a reply.
 #[derive(Debug)]
 struct FixedReply(Reply);
 

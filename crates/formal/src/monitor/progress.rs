@@ -105,7 +105,6 @@ fn of_registers(kind: Kind, text: String) -> Property {
     Property { kind, text, of_registers: true }
 }
 
-/// Describes a progress property, for users.
 fn describe(progress: &Progress) -> String {
     let Progress { what, within, more, assumptions, known_deadlocks, .. } = progress;
     let cycles = if *within == 1 { "1 cycle".to_owned() } else { format!("{within} cycles") };

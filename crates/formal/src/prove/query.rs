@@ -57,7 +57,6 @@ impl<'a> Query<'a> {
         Ok(Some(query))
     }
 
-    /// Runs a quick search for a violation.
     pub(super) fn quick_search(&mut self) -> Result<PropertyAnswer, Error> {
         self.run(&[QUICK_SEARCH])?;
         Ok(self.decided())
@@ -78,7 +77,6 @@ impl<'a> Query<'a> {
         self.run(&[SHORT_PROOF])
     }
 
-    /// How memories are modelled.
     pub(super) fn memories(&self) -> Memories {
         self.builder.memories
     }
@@ -107,7 +105,6 @@ impl<'a> Query<'a> {
         Ok(())
     }
 
-    /// Whether an engine proved the property.
     pub(super) fn is_proved(&self) -> bool {
         self.answer.is_never()
     }
