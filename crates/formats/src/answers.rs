@@ -26,7 +26,6 @@ use std::path::Path;
 
 pub(crate) const FORMAT: RecordFormat =
     RecordFormat { name: "cosim-answers", version: 1, most: LARGEST_INPUT };
-/// File name in the result folder.
 pub const ANSWERS: &str = "answers.json";
 /// The folders with the old and the new RTL of `diff`, where they come from a revision.
 pub const SIDES: [&str; 2] = ["rtl-old", "rtl-new"];
@@ -449,7 +448,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The sum over several records.
     pub fn count_records<'a>(records: impl IntoIterator<Item = &'a AnswerRecord>) -> Self {
         let mut counts = Self::default();
         for profile in records.into_iter().flat_map(|record| &record.profiles) {
@@ -515,7 +513,6 @@ impl ProfileAnswers {
 }
 
 impl AnswerRecord {
-    /// The answers to questions about a subject.
     pub fn new(subject: Subject, profiles: Vec<ProfileAnswers>) -> Self {
         let (format, version) = (FORMAT.name.to_owned(), FORMAT.version);
         Self { format, version, subject, profiles, checksum: String::new() }
@@ -554,7 +551,6 @@ impl AnswerRecord {
         FORMAT.write(&folder.join(ANSWERS), self, Sync::OnDisk)
     }
 
-    /// The JSON schema of the file.
     pub fn schema() -> Value {
         FORMAT.schema::<Self>("answers.json of cosim prove, cosim diff and cosim cover close")
     }
@@ -624,7 +620,6 @@ impl AnswerRecord {
     }
 }
 
-/// The verdict of proofs with this exit code.
 pub fn verdict(exit: u8) -> &'static str {
     match exit {
         0 => "PASS",

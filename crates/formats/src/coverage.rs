@@ -117,7 +117,6 @@ impl Group {
         }
     }
 
-    /// The group of the golden model's rules.
     pub fn of_rules(rules: &[Rule]) -> Self {
         let value = |rule: &Rule| GroupValue {
             name: rule.name.to_owned(),
@@ -131,7 +130,6 @@ impl Group {
         }
     }
 
-    /// A group that the block declares.
     pub fn from_info(group: &GroupInfo) -> Self {
         let value = |value: &Value| GroupValue {
             name: value.name.to_owned(),
@@ -272,7 +270,6 @@ pub struct ContributingCase {
 pub struct ProfileCoverage {
     /// Hit counts, by bin.
     pub hits: Vec<u64>,
-    /// Number of reachable bins.
     pub reachable: u32,
     /// Number of reachable bins that were hit.
     pub hit: u32,
@@ -307,7 +304,6 @@ impl ProfileCoverage {
 }
 
 impl Database {
-    /// An empty database for some profiles of a block.
     pub fn new<'p>(
         block: &'static BlockInfo,
         profiles: impl IntoIterator<Item = &'p Profile>,

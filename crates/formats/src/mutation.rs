@@ -183,7 +183,6 @@ impl Header {
         (1..=all).filter(|id| self.contains(*id))
     }
 
-    /// Whether a mutation belongs to this shard.
     pub fn contains(&self, id: u32) -> bool {
         self.shard.contains(u64::from(id) - 1)
     }
@@ -414,7 +413,6 @@ impl ProfileGrading {
 }
 
 impl Report {
-    /// A result without profiles.
     pub fn new(run: Header) -> Self {
         Self {
             format: FORMAT.name.to_owned(),
@@ -497,7 +495,6 @@ impl Report {
         self.profiles[index].set(statuses, self.run.accept_believed);
     }
 
-    /// Marks the result as complete.
     pub fn end(&mut self) {
         self.complete = true;
         self.run_command = None;
@@ -637,7 +634,6 @@ impl Report {
     }
 }
 
-/// The JSON schema of `mutate.json`.
 pub fn schema() -> Value {
     let mut generator = SchemaGenerator::default();
     let schema = generator.subschema_for::<Report>().to_value();

@@ -25,7 +25,6 @@ pub struct UsedProofs {
 }
 
 impl UsedProofs {
-    /// Adds those of another profile.
     fn add(&mut self, other: Self) {
         self.used += other.used;
         self.vectors += other.vectors;

@@ -16,7 +16,6 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// File name in a run directory.
 pub const COVERAGE: &str = "coverage.json";
 const FORMAT: RecordFormat =
     RecordFormat { name: "cosim-coverage", version: 1, most: LARGEST_DATABASE };
@@ -145,7 +144,6 @@ struct ContributingCaseText {
     bins: Vec<u32>,
 }
 
-/// The JSON schema of the file.
 pub fn schema() -> Value {
     FORMAT.schema::<Text>("coverage.json of a cosim run")
 }

@@ -104,7 +104,6 @@ impl ContributingCase {
     }
 }
 
-/// Why two databases cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// They are of different blocks.

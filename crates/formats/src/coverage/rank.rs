@@ -23,7 +23,6 @@ pub fn rank(database: &Database) -> Vec<(&ContributingCase, u32)> {
     ranked
 }
 
-/// Selects cases that together hit everything, greedily.
 fn greedy(finds: &[&ContributingCase]) -> Vec<usize> {
     let mut left: BTreeSet<u32> = finds.iter().flat_map(|find| &find.bins).copied().collect();
     let mut chosen = Vec::new();

@@ -20,7 +20,6 @@ pub fn weights_hashes(scenarios: &str) -> Vec<String> {
 pub struct Recorder {
     database: Database,
     run: Run,
-    /// Names of the plan's profiles.
     profiles: Vec<String>,
     /// Names of the plan's scenarios, with hashes of their weights.
     scenarios: Vec<(String, String)>,
@@ -152,7 +151,6 @@ impl Recorder {
         &self.hit[profile]
     }
 
-    /// The coverage so far.
     pub fn database(&self) -> Database {
         let mut database = self.part();
         database.leave_out();
@@ -179,7 +177,6 @@ impl Open {
         Self { cases: Indices::from_index(index), cycles: 0, hits: vec![0; bins], reached }
     }
 
-    /// Adds the outcome of a case.
     fn count(&mut self, outcome: &Outcome) {
         self.cycles = self.cycles.saturating_add(outcome.cycles);
         for (bin, hits) in outcome.hits.hit_bins() {

@@ -35,7 +35,6 @@ fn kind(part: &ScenarioCoverage) -> Kind {
 }
 
 impl CoverageMerge {
-    /// An empty merge.
     pub fn new(step: u64) -> Self {
         Self { step, kinds: BTreeMap::new(), whole: None }
     }

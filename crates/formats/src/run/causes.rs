@@ -31,7 +31,6 @@ impl<'a> Cause<'a> {
         all.find(|suspects| !suspects.is_empty()).unwrap_or_default()
     }
 
-    /// The number of failures in all groups.
     pub fn count(&self) -> u64 {
         self.groups().fold(0, |sum, group| sum.saturating_add(group.count))
     }

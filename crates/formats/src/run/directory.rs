@@ -43,7 +43,6 @@ const FILES: &[&str] = &[
     mutation::RESULT,
     mutation::PARTIAL,
 ];
-/// Subfolders of a run directory.
 const FOLDERS: [&str; 4] = [
     super::layout::FAILURES,
     super::layout::SAVED,
@@ -54,13 +53,10 @@ const FOLDERS: [&str; 4] = [
 const ENDINGS: [&str; 4] = ["json", "fst", "vcd", "v"];
 const FORMAT: &str = "cosim-run";
 
-/// Where a run is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputLocation {
-    /// A folder that the user named.
     Named {
         folder: PathBuf,
-        /// Whether to replace an earlier run in it.
         replace: bool,
     },
     /// A new folder in `runs`, named after block, seed and time.

@@ -75,7 +75,6 @@ pub struct State {
     /// Totals by profile, as in `results.json`.
     pub profiles: Value,
     pub totals: Totals,
-    /// Number of cases that hung.
     pub hangs: u64,
     pub groups: Vec<Group>,
     pub first_cases: Vec<Vec<Case>>,
@@ -86,7 +85,6 @@ pub struct State {
     pub save: u64,
     /// Seconds for running cases, and for analysing failures.
     pub seconds: (f64, f64),
-    /// Files that could not be written.
     pub unwritten: Vec<String>,
 }
 
@@ -129,7 +127,6 @@ impl Journal {
         Ok(self.length >= MOST)
     }
 
-    /// Writes the cases that were added.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.file.flush().map_err(Error::write(&self.path))
     }

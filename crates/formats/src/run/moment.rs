@@ -14,7 +14,6 @@ const LAST_SECOND: Duration = Duration::from_secs(253_402_300_799);
 pub struct Moment(SystemTime);
 
 impl Moment {
-    /// The time of the system's clock.
     pub fn now() -> Self {
         Self::from(SystemTime::now())
     }

@@ -6,7 +6,6 @@ use super::tally::Totals;
 use super::waivers::{Day, Waived, Waiver};
 use serde::Serialize;
 
-/// A waiver, and the number of cases that it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WaiverUse {
     #[serde(flatten)]
@@ -38,12 +37,10 @@ pub fn waived(groups: &[Group], end: End) -> u64 {
     }
 }
 
-/// Whether the cases of the run passed.
 pub fn has_passed(totals: &Totals, groups: &[Group], end: End) -> bool {
     end != End::Interrupted && totals.cycles > 0 && totals.failures() == waived(groups, end)
 }
 
-/// The number of cases that each waiver matches.
 pub fn uses(waivers: &[Waiver], groups: &[Group]) -> Vec<WaiverUse> {
     let count = |waiver: &Waiver| {
         let group = groups.iter().find(|group| group.signature == waiver.signature);

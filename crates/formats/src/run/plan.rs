@@ -62,7 +62,6 @@ impl Plan {
         (first..places.end).step_by(step).map(|place| self.case(place))
     }
 
-    /// The position of this shard's first case.
     pub fn first_place(&self) -> u64 {
         self.shard.first_from(self.places().start)
     }
@@ -107,13 +106,11 @@ impl Plan {
         index.checked_mul(self.columns())?.checked_add(column)
     }
 
-    /// Number of cases in this shard.
     pub fn len(&self) -> u64 {
         let Range { start, end } = self.places();
         self.shard.below(end) - self.shard.below(start)
     }
 
-    /// Whether there is no case.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

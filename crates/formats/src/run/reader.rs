@@ -24,7 +24,6 @@ pub struct Results {
     pub failures: Vec<Group>,
     /// The checksum of `coverage.json`.
     pub coverage: String,
-    /// Why the run ended.
     pub ended: End,
     /// The UTC day that waivers were checked against, if the run has waivers.
     pub day: Option<Day>,
@@ -178,7 +177,6 @@ pub const LONGEST_LINE: u64 = 64 << 20;
 /// Maximum number of profiles times scenarios.
 const MOST_COLUMNS: u64 = 1 << 20;
 
-/// A file whose lines have a limited length.
 struct BoundedLines {
     file: File,
     length: u64,

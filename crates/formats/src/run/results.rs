@@ -189,12 +189,10 @@ impl RunDirectory {
         result
     }
 
-    /// Abandons the directory without results.
     pub fn abandon(self) {
         self.claim.empty_and_abandon();
     }
 
-    /// Removes the journal of a complete run.
     pub fn remove_journal(&self) {
         let _ = fs::remove_file(self.folder().join(JOURNAL));
     }
@@ -270,13 +268,11 @@ impl RunDirectory {
     }
 }
 
-/// The beginning of `results.json`.
 fn head(header: &Header) -> String {
     let (header, version) = (to_json(header), RESULTS_FORMAT.version);
     format!("{MARK},\n\"version\": {version},\n\"run\": {header},\n\"cases\": [")
 }
 
-/// The JSON schema of `results.json`.
 pub fn results_schema() -> Value {
     let mut generator = SchemaGenerator::default();
     let mut of =

@@ -17,11 +17,9 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use verilated_files::foreign::lay_out;
 
-/// The file in a run directory.
 pub const RTL_COPY: &str = "rtl.json";
 const FORMAT: RecordFormat =
     RecordFormat { name: "cosim-rtl", version: 1, most: 2 * LARGEST_INPUT };
-/// Maximum number of files.
 const MOST_FILES: usize = 20_000;
 
 /// The RTL that a run compiled, built-in files included.

@@ -164,7 +164,6 @@ impl ProfileTally {
     }
 }
 
-/// The totals of a run.
 #[derive(Clone)]
 pub struct Tally {
     block: &'static BlockInfo,
@@ -176,7 +175,6 @@ pub struct Tally {
     places: Vec<Places>,
 }
 
-/// The rules and counters of a block.
 type Named<'a> = (&'a [Rule], &'a [(&'static str, Total)]);
 
 /// The numbers of what the maps of a profile name, in the order of their names.

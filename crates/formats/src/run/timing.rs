@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// The contents of `timing.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Timing {
     /// When the run ended, in UTC.
@@ -47,7 +46,6 @@ impl LostWorkers {
         }
     }
 
-    /// Adds the lost workers of a shard.
     pub fn extend(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         let room = Self::NAMED.saturating_sub(self.first.len());

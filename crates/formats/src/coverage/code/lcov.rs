@@ -4,7 +4,6 @@ use super::{CodeHits, Kind, Line, Point, SOURCES};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// File name in a run directory.
 pub const INFO: &str = "coverage.info";
 
 /// The text for all profiles together. Hits of a line or branch are added.

@@ -11,7 +11,6 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use verilated_build::SourceFile;
 
-/// Folder in a run directory.
 pub const SOURCES: &str = "sources";
 /// Allowed file extensions; other files get the first one.
 pub const SOURCE_ENDINGS: [&str; 4] = ["v", "vh", "sv", "svh"];
@@ -93,7 +92,6 @@ impl Sources {
         self.texts.keys().map(String::as_str)
     }
 
-    /// The lines of a file, from the first.
     pub fn lines(&self, name: &str) -> Vec<String> {
         let text = self.texts.get(name).map(|text| String::from_utf8_lossy(text));
         text.map_or_else(Vec::new, |text| text.lines().map(str::to_owned).collect())

@@ -24,7 +24,6 @@ struct Text {
     waiver: Vec<Spanned<Waiver>>,
 }
 
-/// A waiver of unreachable points.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Waiver {
@@ -40,7 +39,6 @@ struct Waiver {
     /// Profiles in which it applies; empty: all.
     #[serde(default)]
     profiles: Vec<String>,
-    /// Why the point is unreachable.
     reason: String,
 }
 
