@@ -10,9 +10,7 @@ use super::bits::{self, Bits};
 use super::operators::{Operator, operators};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The index of a [`Node`].
 pub type NodeId = usize;
-/// The index of a [`Variable`].
 pub type VariableId = usize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,7 +69,6 @@ pub struct Node {
 #[derive(Debug, Clone)]
 pub struct Target {
     pub variable: VariableId,
-    /// The element of a memory.
     pub index: Option<NodeId>,
     /// The lowest bit is the sum of these.
     pub lows: Vec<NodeId>,
@@ -90,7 +87,6 @@ pub enum Statement {
     Case { subject: NodeId, items: Vec<(Vec<NodeId>, Vec<Self>)> },
 }
 
-/// An edge that a process waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     pub variable: VariableId,

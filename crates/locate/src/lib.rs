@@ -25,7 +25,6 @@ const MOST_CYCLES: usize = 400;
 const MOST_FAILING: usize = 10_000;
 const MOST_LINES: usize = 5;
 
-/// The ports of a design.
 #[derive(Debug, Clone, Copy)]
 pub struct Pins<'a> {
     pub clock: &'a str,

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 const COMPARISONS: [&str; 6] = ["eq", "neq", "lt", "lte", "gt", "gte"];
 
-/// The operands that a repair can add.
 #[derive(Debug, Default)]
 pub struct Operands {
     variables: Vec<NodeId>,
