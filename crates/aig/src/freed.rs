@@ -6,7 +6,6 @@ use super::{Aig, Latch, Literal, split};
 use crate::FREE;
 use std::collections::{HashMap, HashSet};
 
-/// A graph with freed signals.
 #[derive(Debug)]
 pub struct Freed {
     aig: Aig,

@@ -35,7 +35,6 @@ impl Operands {
     }
 }
 
-/// New gates of a graph.
 pub(super) struct Gates {
     pub(super) all: Vec<(u32, [Literal; 2])>,
     highest: u32,

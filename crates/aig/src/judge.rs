@@ -18,7 +18,6 @@ use verilated::Port;
 /// Cases that are simulated at once: the bits of a word.
 const LANES: usize = 64;
 
-/// The ports of an RTL.
 #[derive(Debug, Clone, Copy)]
 pub struct Pins<'a> {
     pub inputs: &'a [Port],

@@ -95,7 +95,6 @@ pub struct Interface<'a> {
     /// Uninitialised registers begin with all zeros or all ones, as in most simulations, instead of
     /// arbitrary values. Valid in a search for differences, not in a proof.
     pub filled: bool,
-    /// The input that selects a mutation.
     pub select: &'a str,
     /// Prefix of inputs that carry the read data of a memory.
     pub read: &'a str,

@@ -4,7 +4,6 @@ use super::super::simulation::Known;
 use crate::CutMemory;
 use std::collections::HashMap;
 
-/// The words of a memory.
 pub struct Contents<'a> {
     memory: &'a CutMemory,
     /// Words that are not unknown in all cases.

@@ -146,7 +146,6 @@ fn is_apart(port: &str, interface: &Interface<'_>) -> bool {
 }
 
 impl Aig {
-    /// Registers whose value after the reset cycle is known.
     pub(in super::super) fn known_after_reset(
         &self,
         interface: &Interface<'_>,
