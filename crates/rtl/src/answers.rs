@@ -77,7 +77,6 @@ pub enum CacheLookup<'a, T> {
     Missing(PendingAnswer<'a>),
 }
 
-/// The slot for a new answer.
 pub struct PendingAnswer<'a>(Option<(&'a Session, Key)>);
 
 impl PendingAnswer<'_> {

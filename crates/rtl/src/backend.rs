@@ -19,7 +19,6 @@ pub struct ModelRequest<'a> {
     pub info: &'static BlockInfo,
     pub rtl: &'a Rtl,
     pub parameters: &'a Parameters,
-    /// How it is built.
     pub view: View,
     /// Opens the cache of models, which a linked model does not need.
     pub kept: &'a dyn Fn() -> Result<Kept, Error>,

@@ -52,15 +52,12 @@ pub enum Language {
 pub struct Testbench {
     /// File names relative to the testbench's folder, and their contents.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// Number of cycles that it drives.
     pub cycles: u64,
-    /// Name of the top module under test.
     pub top: &'static str,
     /// The verdict if no output differs.
     pub ends: Verdict,
 }
 
-/// A port, as the templates need it.
 #[derive(Debug, Clone, Serialize)]
 pub struct PortText {
     pub name: &'static str,

@@ -36,7 +36,6 @@ pub enum Line<'a> {
     },
     /// The end of a cell, of a module, or of a part of a process.
     End,
-    /// Anything else.
     Other,
 }
 

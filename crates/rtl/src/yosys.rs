@@ -41,7 +41,6 @@ const VARIABLE: &str = "YOSYS";
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
 /// Why Yosys was ended at a deadline.
 const LATE: &str = "the time limit ended the reading by Yosys";
-/// Folder of the data files.
 const DATA: &str = "data";
 
 /// Commands that warn of nets with several drivers or none, in a copy of the design.
@@ -134,7 +133,6 @@ impl YosysSession {
         self.examined.design.wrapper.as_ref()?.file.file_stem()?.to_str()
     }
 
-    /// The path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -289,7 +287,6 @@ impl YosysSession {
         &self.examined.parameters
     }
 
-    /// The file with the properties of the RTL as assertions, if there is one.
     pub fn assertions(&self) -> Option<&AssertionFile> {
         self.examined.assertions.as_ref()
     }
@@ -377,7 +374,6 @@ impl YosysSession {
         Ok(commands)
     }
 
-    /// The error of RTL that a tool cannot read.
     fn unread(&self, message: &str, tool: &str, has_front_end: bool) -> Error {
         let message =
             Unread { printed: message, tool, has_front_end }.message(&self.examined.texts);

@@ -15,7 +15,6 @@ use std::time::{Duration, SystemTime};
 const FORMAT: &[u8] = b"cosim-answer-1";
 /// Hexadecimal digits of a key that name its subfolder: 256 subfolders.
 const FAN_OUT: usize = 2;
-/// Prefix of unfinished files.
 const UNFINISHED: &str = ".tmp-";
 /// Age after which an unfinished file belongs to a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(3600);
@@ -46,7 +45,6 @@ impl Key {
     }
 }
 
-/// Number and total size of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Total {
     pub entries: u64,

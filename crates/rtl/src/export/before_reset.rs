@@ -4,7 +4,6 @@ use serde::Serialize;
 use verilated::BeforeReset;
 use verilated_build::Register;
 
-/// The context of the template.
 #[derive(Debug, Serialize)]
 pub struct BeforeResetText {
     /// Describes the contents.

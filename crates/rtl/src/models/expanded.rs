@@ -34,7 +34,6 @@ pub struct PreprocessedRtl {
 }
 
 impl PreprocessedRtl {
-    /// Runs Verilator's preprocessor.
     pub(super) fn new(examined: &Examined) -> Result<Self, Error> {
         let temporary =
             TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;

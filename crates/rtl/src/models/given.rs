@@ -326,7 +326,6 @@ fn is_idle_link(error: &walkdir::Error) -> bool {
             && error.path().is_some_and(is_link)
 }
 
-/// Why walking a folder failed.
 pub fn unwalkable(error: &walkdir::Error) -> String {
     match (error.loop_ancestor(), error.io_error()) {
         (Some(ancestor), _) => format!(

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// Extensions of files that Verilator may open although nobody named them.
 pub const ENDINGS: [&str; 7] = ["v", "sv", "vh", "svh", "h", "inc", "vlt"];
-/// The directive that includes a file.
 const INCLUDE: &str = "`include";
 
 /// Checks everything that Verilator may open.

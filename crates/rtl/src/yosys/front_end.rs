@@ -96,7 +96,6 @@ pub fn script(
     format!("{script}\nhierarchy -check -top {top}\n{lowered}\nwrite_rtlil {netlist}\n")
 }
 
-/// RTL that a tool could not read.
 #[derive(Debug)]
 pub struct Unread<'a> {
     /// The tool's first error.

@@ -61,7 +61,6 @@ struct ExaminedFolder {
     preprocessed: Mutex<BTreeMap<String, Arc<Preprocessed>>>,
     /// Results of Verilator that nobody has used yet, in the same way.
     elaborated: Mutex<BTreeMap<String, Result<Elaboration, BuildError>>>,
-    /// Deleted on drop.
     _temporary: TempDir,
 }
 
