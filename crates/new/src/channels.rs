@@ -46,9 +46,7 @@ impl Handshake {
 pub struct Channels {
     /// The channels, in the order of their names.
     pub channels: Vec<Channel>,
-    /// Inputs that belong to no channel.
     pub other_inputs: Vec<Port>,
-    /// Outputs that belong to no channel.
     pub other_outputs: Vec<Port>,
 }
 
@@ -185,7 +183,6 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// Words for inputs and outputs.
 const DIRECTIONS: [[&str; 2]; 2] = [["i", "o"], ["in", "out"]];
 
 /// Names of the ports of both sides. A word stands for the direction if only ports of that
@@ -539,7 +536,6 @@ impl Channel {
         Self { name, is_source, valid, ready, payload, lane, own, stem, kind }
     }
 
-    /// Whether an underscore follows the channel's name in its valid.
     fn has_underscore(&self) -> bool {
         let valid = snake(&self.valid.port);
         let rest = valid.split_once(self.stem.text()).map(|(_, rest)| rest);

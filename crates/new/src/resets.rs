@@ -67,7 +67,6 @@ pub fn usual_clock<'a>(inputs: impl Iterator<Item = &'a str>) -> Option<String> 
     usual.find(|name| inputs.contains(name)).map(str::to_owned)
 }
 
-/// Whether an input is called like a reset.
 pub fn is_reset_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words = || name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));

@@ -38,7 +38,6 @@ pub struct Skeleton {
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// The clocks, if they were named.
     pub clocks: Vec<String>,
-    /// The reset, if it was named.
     pub reset: Option<Reset>,
     pub parameters: Vec<GivenParameter>,
     pub options: Vec<VerilatorOption>,
@@ -56,7 +55,6 @@ pub struct GeneratedCrate {
     pub clocks: Vec<String>,
     /// Whether nothing in it waits for an edge.
     pub is_combinational: bool,
-    /// The wrapper, if the top needs one.
     pub wrapper: Option<PathBuf>,
     /// The channels that the crate declares, and the other ports.
     pub channels: Channels,
@@ -239,7 +237,6 @@ impl Skeleton {
         Ok((ports, self.ignored_delays(copies, examined, &verilated.warnings)?))
     }
 
-    /// A warning about delays, which Verilator ignores.
     fn ignored_delays(
         &self,
         copies: &Copies,

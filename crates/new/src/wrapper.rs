@@ -44,7 +44,6 @@ const HAS_INTERFACES: &str = "it has interfaces as ports";
 /// Surrounds a pin that is replaced later. No name contains it.
 const PIN: char = '\u{1}';
 
-/// What the user said about the module.
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
     /// Its clocks, if they were named.
@@ -747,13 +746,11 @@ fn has_structs(kind: &Type) -> bool {
     }
 }
 
-/// Whether a port of an interface is called like a clock.
 pub fn is_clock_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["clk", "clock", "aclk", "pclk", "hclk"].iter().any(|word| name.contains(word))
 }
 
-/// Why something that is no bits cannot be driven.
 fn reason_not_bits(what: &str) -> String {
     if what.is_empty() {
         return "cosim does not understand its type; if the type depends on parameters, give them \

@@ -88,7 +88,6 @@ impl AskingModule {
     }
 }
 
-/// The parameter that Verilator says has no value.
 fn missing_parameter(output: &str) -> Option<&str> {
     output.lines().find_map(|line| {
         let (_, name) = line.split_once("Missing type parameter: '").or_else(|| {
@@ -98,7 +97,6 @@ fn missing_parameter(output: &str) -> Option<&str> {
     })
 }
 
-/// The parameter that the module has not, as Verilator says.
 fn unknown_parameter(output: &str) -> Option<&str> {
     let line = output.lines().find(|line| {
         line.contains("Parameter not found: '") || line.contains("Parameter pin not found: '")
@@ -143,7 +141,6 @@ impl std::str::FromStr for GivenParameter {
     }
 }
 
-/// The most profiles of a new crate.
 const MOST_PROFILES: usize = 64;
 
 impl Skeleton {
@@ -187,7 +184,6 @@ impl Skeleton {
         self.parameters.iter().any(|given| !is_number(&given.name) || given.numbers().is_none())
     }
 
-    /// What the text of the top declares.
     pub(super) fn header(&self) -> Result<Header, Error> {
         Header::find_module(&self.top, &self.rtl, &self.options)
     }

@@ -45,7 +45,6 @@ struct ChannelText {
     clock: Option<Ident>,
 }
 
-/// A field of a channel's payload, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct FieldText {
     name: Ident,
@@ -54,7 +53,6 @@ struct FieldText {
     bits: Word,
 }
 
-/// A pin of a handshake, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct HandshakeText {
     field: Ident,
@@ -144,7 +142,6 @@ impl ChannelText {
     }
 }
 
-/// A parameter of the block, for templates.
 #[derive(Debug, Serialize)]
 struct ParameterText {
     name: Text,
@@ -187,7 +184,6 @@ struct Context {
     cases: u64,
     vectors: u64,
     first_bits: u32,
-    /// The agents of interfaces, if there is one.
     agents: Option<Agents>,
     /// Whether agents or channels drive the pins.
     transactions: bool,
