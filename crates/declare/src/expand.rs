@@ -302,7 +302,6 @@ impl Code<'_> {
         !self.declaration.varied.is_empty()
     }
 
-    /// The type of an agent with this lifetime.
     fn agent_type(&self, member: &Member, lifetime: &TokenStream) -> TokenStream {
         let (inputs, outputs) = (&self.inputs, &self.outputs);
         match &member.kind {
@@ -336,7 +335,6 @@ impl Code<'_> {
         }
     }
 
-    /// The ports of an agent.
     fn pins(&self, member: &Member) -> TokenStream {
         match &member.kind {
             Kind::Channel(_) => quote!(()),
@@ -555,7 +553,6 @@ impl Code<'_> {
         }
     }
 
-    /// The constant with the ports of an agent.
     fn constant(&self, member: &Member, agent: &Agent) -> TokenStream {
         let kind = self.of_agent(member, &quote!('static), "Pins");
         let (span, arguments) = match &agent.place {
@@ -915,7 +912,6 @@ impl Code<'_> {
     }
 }
 
-/// The names of outputs in a clause.
 fn output_names(tokens: &TokenStream) -> Vec<String> {
     names.parse2(tokens.clone()).unwrap_or_default().iter().map(word).collect()
 }
@@ -947,12 +943,10 @@ fn fields(tokens: &TokenStream) -> TokenStream {
     }
 }
 
-/// The constant of an agent's ports.
 fn constant(name: &Ident) -> Ident {
     Ident::new(&word(name).to_uppercase(), Span::call_site())
 }
 
-/// The type of a field.
 fn field_type(width: u32) -> TokenStream {
     let width_text = number(width);
     if width <= 64 {
@@ -988,7 +982,6 @@ fn bits(bit: &Bit, pins: &TokenStream, lanes: u32) -> TokenStream {
     if bit.is_inverted { quote!(!#read) } else { read }
 }
 
-/// Drives a handshake.
 fn put_bits(bit: &Bit, value: &TokenStream, lanes: u32) -> TokenStream {
     let (pin, lsb, lanes) = (&bit.pin, bit.bit.unwrap_or(0), number(lanes));
     let value = if bit.is_inverted { quote!(!#value) } else { quote!(#value) };

@@ -10,7 +10,6 @@ use syn::punctuated::Punctuated;
 use syn::token::{Brace, Bracket};
 use syn::{Attribute, Error, Ident, LitInt, LitStr, Path, Token, Type, braced, bracketed};
 
-/// The pins of the block.
 pub enum Pins {
     /// Those of a block of the build script.
     Block(LitStr),
@@ -26,7 +25,6 @@ pub struct Bit {
     pub is_inverted: bool,
 }
 
-/// A field of an item.
 pub struct Field {
     pub name: Ident,
     /// The port, or one for each lane.
@@ -38,7 +36,6 @@ pub struct Field {
     pub bits: Span,
 }
 
-/// A channel.
 pub struct Channel {
     pub is_source: bool,
     pub name: Ident,
@@ -57,13 +54,11 @@ pub struct Channel {
 pub enum Place {
     /// What is around the names of the protocol.
     Pattern(LitStr),
-    /// One port.
     Port(Ident),
     /// A value of the agent's own type.
     Value(TokenStream),
 }
 
-/// An agent of a protocol.
 pub struct Agent {
     pub name: Ident,
     pub path: Path,
@@ -72,7 +67,6 @@ pub struct Agent {
     pub weights: Option<TokenStream>,
 }
 
-/// What a member is.
 pub enum Kind {
     Channel(Channel),
     Agent(Agent),
@@ -102,7 +96,6 @@ impl Member {
     }
 }
 
-/// A parameter of the RTL.
 pub struct Parameter {
     pub name: Ident,
     pub default: LitInt,
@@ -110,7 +103,6 @@ pub struct Parameter {
     pub about: LitStr,
 }
 
-/// A profile.
 pub struct Profile {
     pub name: LitStr,
     pub values: Vec<(Ident, LitInt)>,
@@ -125,7 +117,6 @@ pub struct Block {
     pub clauses: BTreeMap<&'static str, TokenStream>,
 }
 
-/// A declaration.
 #[derive(Default)]
 pub struct Declaration {
     pub pins: Option<Pins>,
@@ -193,7 +184,6 @@ pub fn known_words<'a>(word: &str, all: impl Iterator<Item = &'a str> + Clone) -
     }
 }
 
-/// The words of statements and clauses.
 fn words() -> impl Iterator<Item = &'static str> + Clone {
     STATEMENTS.iter().chain(CLAUSES).map(|(word, _)| *word)
 }
@@ -383,7 +373,6 @@ fn once<T>(place: &mut Option<T>, value: T, twice: impl Fn() -> Error) -> syn::R
     }
 }
 
-/// The end of a statement.
 fn end(input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![;]) {
         return input.parse::<Token![;]>().map(|_| ());
@@ -394,7 +383,6 @@ fn end(input: ParseStream<'_>) -> syn::Result<()> {
     })
 }
 
-/// The tokens up to the end of a statement.
 fn rest_of_statement(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut tokens = TokenStream::new();
     while !input.peek(Token![;]) {
@@ -452,7 +440,6 @@ fn keyword(input: ParseStream<'_>, word: &str) -> syn::Result<()> {
     }
 }
 
-/// A pin of a handshake.
 fn bit(input: ParseStream<'_>) -> syn::Result<Bit> {
     let is_inverted = input.parse::<Option<Token![!]>>()?.is_some();
     let pin = input.parse()?;

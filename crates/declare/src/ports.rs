@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 use syn::{Error, Ident, LitStr};
 
-/// A port.
 #[derive(Debug)]
 pub struct Port {
     name: String,
@@ -25,7 +24,6 @@ impl Port {
     }
 }
 
-/// The ports of a block.
 #[derive(Debug, Default)]
 pub struct Ports {
     inputs: Vec<Port>,
@@ -42,7 +40,6 @@ struct Bits<'a> {
 }
 
 impl Pins {
-    /// The file with the ports.
     pub fn file(&self) -> PathBuf {
         match self {
             Self::Block(block) => {
@@ -153,7 +150,6 @@ pub fn check(declaration: &mut Declaration, mut ports: Ports) {
     declaration.errors.append(&mut errors);
 }
 
-/// The error of inputs that nothing drives.
 fn undriven(inputs: &[Port], place: Span) -> Option<Error> {
     let missing = inputs.iter().filter_map(|port| {
         let open = port.used.iter().filter(|used| !**used).count();
@@ -181,7 +177,6 @@ fn unlisted(others: &[&Port]) -> Option<String> {
 }
 
 impl Ports {
-    /// The width of an input or an output.
     fn width(&self, pin: &Ident) -> u32 {
         let name = pin.to_string();
         let mut all = self.inputs.iter().chain(&self.outputs);

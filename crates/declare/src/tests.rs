@@ -4,7 +4,6 @@ use super::*;
 use std::fmt::Write as _;
 use std::fs;
 
-/// A declaration without mistakes.
 const RIGHT: &str = r#"
 pins Inputs, Outputs from "tests/ports/queue";
 reset rst high;
