@@ -216,7 +216,6 @@ impl Checks {
         bugs::check(self, folder.as_ref(), bugs)
     }
 
-    /// The output of the program with `arguments`.
     fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Result<Output> {
         let mut command = Command::new(&self.program);
         command.args(arguments);
@@ -252,12 +251,10 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// A problem of a file or a folder.
 fn file_failure(path: &Path, problem: impl fmt::Display) -> CheckFailures {
     CheckFailures::from_line(format!("{}: {problem}", path.display()))
 }
 
-/// A JSON file.
 fn json(path: &Path) -> Result<Value> {
     let text = std::fs::read_to_string(path).map_err(|error| file_failure(path, error))?;
     serde_json::from_str(&text).map_err(|error| file_failure(path, error))

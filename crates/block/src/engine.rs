@@ -187,7 +187,6 @@ pub fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Erro
     Ok((profile, kind))
 }
 
-/// Checks a scenario file.
 fn scenario_in_file<B: Block>(path: &Path, text: &str) -> Result<Scenario<B::Weights>, Error> {
     let is_toml = path.extension().is_some_and(|extension| extension == "toml");
     let scenario: Scenario<B::Weights> = match is_toml {

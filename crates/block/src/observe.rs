@@ -36,12 +36,10 @@ pub struct Observed<B: Block> {
     /// Cycles to dump and to record.
     window: Range<u64>,
     aftermath: u64,
-    /// The rules of the cycle.
     rules: String,
     /// Why the model stopped while it received the golden model's values.
     stopped: Option<ModelError>,
     records: Vec<Record>,
-    /// Why the trace ended early.
     trace_error: Option<ModelError>,
 }
 

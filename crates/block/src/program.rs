@@ -34,7 +34,6 @@ pub const ENTRY: &str = "cosim-block-program";
 pub const PROGRAM_VARIABLE: &str = "COSIM_BLOCKS";
 /// Names the tool to the program with the blocks.
 pub const TOOL_VARIABLE: &str = "COSIM_TOOL";
-/// The name of the tool.
 const TOOL: &str = "cosim";
 
 /// What a program says of itself on standard output, in postcard, after [`VERSION`] and a line
@@ -123,7 +122,6 @@ fn serve(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the [`Description`] of a program.
 fn describe(program: &Program) -> Result<(), Error> {
     let description = Description {
         identity: program.identity,
@@ -156,7 +154,6 @@ fn number<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
 
-/// The settings of a worker.
 fn settings(mut words: impl Iterator<Item = OsString>) -> Option<Settings> {
     let mut settings = Settings::default();
     while let Some(option) = words.next() {

@@ -73,7 +73,6 @@ struct StimulusText<'a> {
     cycles: Option<&'a RawValue>,
 }
 
-/// A stimulus to be written.
 #[derive(Serialize)]
 struct WrittenStimulus<'a> {
     #[serde(with = "BeforeResetText", skip_serializing_if = "are_ones")]
@@ -372,7 +371,6 @@ fn schema_around(info: &BlockInfo, traffic: Value, generator: &mut SchemaGenerat
     })
 }
 
-/// The schema of a vector's `parameters`.
 fn parameters_schema(declared: &[Parameter]) -> Value {
     let property = |parameter: &Parameter| {
         let Parameter { least, most, power_of_two, .. } = *parameter;
@@ -393,7 +391,6 @@ fn parameters_schema(declared: &[Parameter]) -> Value {
 }
 
 impl<S> VectorOf<S> {
-    /// The vector with another stimulus.
     fn with<T>(&self, stimulus: T) -> VectorOf<T> {
         VectorOf {
             format: self.format.clone(),
@@ -500,7 +497,6 @@ pub fn stimuli_of<B: Block>(
     Ok(stimuli)
 }
 
-/// A text of bounded length.
 struct BoundedString {
     bytes: Vec<u8>,
     most: usize,

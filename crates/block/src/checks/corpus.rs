@@ -33,7 +33,6 @@ fn path_of(report: &Value) -> Option<PathBuf> {
     Some(PathBuf::from(report["vector"].as_str()?))
 }
 
-/// The problem of a replay under the vector's own profile.
 fn own_profile_problem(report: &Value) -> Option<String> {
     let does_what_it_says = report["is_recorded"] == true
         || report["is_recorded"].is_null() && report["outcome"]["verdict"] == "match";
@@ -41,7 +40,6 @@ fn own_profile_problem(report: &Value) -> Option<String> {
         .then(|| format!("{}: not as recorded: {}", report["vector"], report["outcome"]))
 }
 
-/// The problem of a replay under another profile.
 fn other_profile_problem(report: &Value) -> Option<String> {
     let verdict = report["outcome"]["verdict"].as_str()?;
     let (vector, profile) = (&report["vector"], &report["fixes"]);

@@ -159,7 +159,6 @@ pub fn environment_drives_every_pin<B: Block>() -> Result {
     CheckFailures::from_lines(wrong)
 }
 
-/// The outputs of a wrong block.
 #[derive(Debug, Clone, Copy)]
 enum FaultyOutput {
     Zeros,

@@ -15,7 +15,6 @@ use verilated::{BeforeReset, Pins, Port};
 /// every check has fired.
 const FAULTS: u64 = 30_000;
 const FAULTS_FOR_A_CHECK: u64 = 5_000;
-/// Faults per case.
 const FAULTS_OF_A_CASE: u64 = 150;
 /// Packets per case.
 const PACKETS: u32 = 12;
@@ -92,7 +91,6 @@ enum Pin {
     Off(bool),
 }
 
-/// A fault at one pin.
 #[derive(Debug, Clone, Copy)]
 struct Fault {
     port: &'static Port,

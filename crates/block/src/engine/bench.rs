@@ -139,7 +139,6 @@ impl InstructionScope {
 /// Runs the case with this index and returns the time it took.
 type CaseTimer<'a> = &'a dyn Fn(usize) -> Result<Duration, Error>;
 
-/// The weights of the scenario to measure.
 fn weights<B: Block>() -> Result<B::Weights, Error> {
     let (block, name) = (B::NAME, B::Weights::BENCH);
     for scenario in B::scenarios() {
@@ -155,7 +154,6 @@ fn weights<B: Block>() -> Result<B::Weights, Error> {
     ))
 }
 
-/// Draws the stimulus of a measured case.
 fn draw<B: Block>(weights: &B::Weights, parameters: &Parameters, case: usize) -> Stimulus<B> {
     let mut rng = CaseRng::seed_from_u64(case_seed(case as u64, "bench"));
     Stimulus::<B>::draw(weights, parameters, PACKETS, &mut rng)

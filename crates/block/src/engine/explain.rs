@@ -107,7 +107,6 @@ fn decisive_records<'a>(records: &'a [Record], outcome: &Outcome) -> [Option<&'a
     [0, 1].map(|after| records.get(place? + after))
 }
 
-/// The golden model's step in a cycle.
 fn golden_step(info: &BlockInfo, here: &Record, next: Option<&Record>) -> Step {
     let rules = here.rules.split('+').filter(|rule| !rule.is_empty());
     Step {
@@ -183,7 +182,6 @@ fn ports(info: &BlockInfo) -> impl Iterator<Item = &'static Port> {
     info.inputs.iter().chain(info.outputs)
 }
 
-/// The named fields of a port.
 fn fields(info: &BlockInfo, port: &Port) -> &'static [(&'static str, Field)] {
     info.fields.get(port.name).copied().unwrap_or_default()
 }
@@ -324,7 +322,6 @@ fn signals(
     all
 }
 
-/// A port over time.
 fn signal_of(info: &BlockInfo, port: &'static Port, records: &[Record]) -> Signal {
     let values = |of: fn(&Record) -> &[u8]| {
         records.iter().map(|record| port_text(info, port, of(record))).collect::<Vec<_>>()

@@ -185,7 +185,6 @@ pub fn record<B: Block>(
     observed.finish()
 }
 
-/// The cycles around the end of a case.
 fn window(outcome: &Outcome, [before, after]: [u64; 2]) -> Range<u64> {
     let end = outcome.verdict.cycle().unwrap_or(outcome.cycles);
     end.saturating_sub(before)..end.saturating_add(after + 1)

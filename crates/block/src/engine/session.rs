@@ -71,7 +71,6 @@ impl<B: Explain> Models for LoadedModels<B> {
     }
 }
 
-/// The code coverage points of a model.
 pub(super) fn points<B: Block>(
     kind: &mut ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<Points, Error> {

@@ -184,7 +184,6 @@ impl ShrinkSearch<'_> {
         self.left <= self.reserve || self.request.watch.is_cancelled()
     }
 
-    /// Deducts a cost from the budget.
     fn pay(&mut self, cycles: u64) {
         self.left = self.left.saturating_sub(cycles);
     }

@@ -144,7 +144,6 @@ pub struct TypedVector<B: Block> {
     vector: Vector<B>,
 }
 
-/// A candidate for a smaller stimulus.
 struct ShrinkCandidate<'a, B: Block> {
     profile: &'a Profile,
     scenarios: Vec<Scenario<B::Weights>>,
@@ -223,12 +222,10 @@ impl<B: Explain> TypedVector<B> {
         shrink::shrink(&request, &mut first, progress)
     }
 
-    /// The loaded model of a profile.
     fn load(on: ModelContext<'_>) -> Result<Box<dyn Runner<B>>, Error> {
         runner::load(&super::profile::<B>(on.profile)?, on.model)
     }
 
-    /// Runs it once.
     fn run(&self, runner: &dyn Runner<B>, watch: &Watch) -> Result<Outcome, Error> {
         watch.model(|| runner.run(&self.vector.stimulus, watch))
     }

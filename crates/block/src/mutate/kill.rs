@@ -102,7 +102,6 @@ fn kills(
 /// The outcome of the golden side of a case, and that of each mutant that differs.
 type CaseOutcomes = (Outcome, Vec<Option<Outcome>>);
 
-/// Runs a case on mutants.
 fn outcomes<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,

@@ -83,7 +83,6 @@ impl<'a> Line<'a> {
         Some(line)
     }
 
-    /// A value as a Verilog literal.
     fn literal(&self, digits: &str) -> String {
         let digits = match digits.trim_start_matches('0') {
             "" => "0",

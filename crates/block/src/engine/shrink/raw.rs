@@ -214,7 +214,6 @@ fn hold(search: &mut ShrinkSearch<'_>) {
     }
 }
 
-/// Tries to clear some parts.
 fn clear_group(search: &mut ShrinkSearch<'_>, group: &[PortBits]) -> bool {
     if group.is_empty() {
         return false;

@@ -473,7 +473,6 @@ fn are_alike(first: &str, second: &str) -> bool {
     name(first) == name(second) && list(first) != list(second)
 }
 
-/// Replaces the value at a pointer.
 fn replace_value(json: &mut Value, pointer: &str, value: Value) {
     if let Some(place) = json.pointer_mut(pointer) {
         *place = value;
