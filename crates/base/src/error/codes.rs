@@ -24,7 +24,6 @@ enum Class {
     User,
     /// The machine lacks something.
     Machine,
-    /// The user interrupted the command.
     Interrupted,
 }
 
