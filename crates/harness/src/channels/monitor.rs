@@ -52,7 +52,6 @@ impl Protocol {
 #[derive(Debug, Clone)]
 pub struct Monitor<T> {
     protocol: Protocol,
-    /// The valid, if it is known.
     valid: Option<PinName>,
     /// The item that was on offer in the cycle before and was not taken.
     waiting: Option<T>,

@@ -141,7 +141,6 @@ impl<B: Block> Batch<B> {
         Self { inputs: Vec::new(), expected: Vec::new(), open: Vec::new() }
     }
 
-    /// The masks of the comparison, if the block has some.
     fn masks(&self) -> Option<&[B::Outputs]> {
         comparison::has_masks::<B>().then_some(&self.open)
     }

@@ -279,7 +279,6 @@ pub(super) const fn batches<B: Block, D: Dut<B>>() -> bool {
     D::BATCHES && is_written::<B>() && !follows_dut::<B>()
 }
 
-/// Runs one case cycle by cycle.
 pub(super) fn run_cycles<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -368,7 +367,6 @@ pub(super) trait Source<B: Block> {
     /// Finishes a cycle other than the harness's cycle in reset. Returns whether the case hangs.
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool;
 
-    /// Finishes the case.
     fn finish(&mut self) -> Result<(), Violation>;
 
     /// The outcome of a case that ends with this verdict.
@@ -636,7 +634,6 @@ fn stopped(error: &Error, cycle: u64, state: &str) -> Verdict {
 /// The beginning of the names of checks that are assertions of the RTL.
 const ASSERTION: &str = "assertion-";
 
-/// Whether a check is an assertion of the RTL.
 pub(super) fn is_assertion(check: &str) -> bool {
     check.starts_with(ASSERTION)
 }

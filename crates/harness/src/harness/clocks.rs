@@ -93,7 +93,6 @@ impl RisingClocks {
     }
 }
 
-/// A clock on its way.
 #[derive(Debug, Clone)]
 struct RunningClock {
     timing: ClockTiming,

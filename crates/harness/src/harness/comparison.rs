@@ -75,7 +75,6 @@ pub(super) const fn check_outputs<B: Block>() {
     }
 }
 
-/// The bits of the transaction outputs.
 pub(super) fn transaction_bits<B: Block>() -> B::Outputs {
     let mut bytes = vec![0; size_of::<B::Outputs>()];
     for port in B::Outputs::PORTS {
@@ -181,7 +180,6 @@ impl OpenCounts {
         Self { planes, counts, ..Self::default() }
     }
 
-    /// Counts the open bits of a cycle.
     #[inline]
     pub(super) fn count(&mut self, open: &impl Pins) {
         self.cycles += 1;

@@ -403,7 +403,6 @@ impl<B: Block, L: Coverage<B>, R: Coverage<B>> Coverage<B> for (L, R) {
     }
 }
 
-/// The number of bins of some groups.
 pub(crate) const fn group_bins(groups: &[Covergroup]) -> usize {
     let (mut bins, mut index) = (0, 0);
     while index < groups.len() {

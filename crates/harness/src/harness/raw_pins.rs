@@ -24,7 +24,6 @@ pub fn count<P: Pins>(per_packet: Uint<8>, packets: u32) -> u32 {
     (per_packet.get() * u64::from(packets)).min(most) as u32
 }
 
-/// Maximum number of cycles of a vector.
 fn most_cycles<P: Pins>() -> usize {
     MOST_BYTES / size_of::<P>().max(1)
 }

@@ -70,7 +70,6 @@ thread_local! {
     static UNREACHABLE: RefCell<Vec<UnreachableBins>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The first unreachable bin that was hit.
 pub(super) fn first_unreachable<B: Block>(hits: &Hits, parameters: &Parameters) -> Option<usize> {
     first_hit(hits, TypeId::of::<B>(), parameters, unreachable::<B>)
 }

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use verilated::{Error, Pins};
 
-/// Limit of the cycles of a stimulus.
 const MOST_CYCLES: u64 = 20_000;
 
 /// A cycle in which two DUTs differ.

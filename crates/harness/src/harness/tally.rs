@@ -61,7 +61,6 @@ impl Tally {
         }
     }
 
-    /// Adds all pending sets to the counts.
     pub(super) fn finish(&mut self, counts: &mut [u64]) {
         self.block[self.filled..].fill(0);
         self.filled = 0;

@@ -296,7 +296,6 @@ impl<'de> MapAccess<'de> for &mut Inside<'de> {
     }
 }
 
-/// A variant of an enum.
 struct Variant<'de> {
     name: At<'de>,
     /// Whether its value follows.
