@@ -179,7 +179,6 @@ macro_rules! address_pins {
 }
 
 impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
-    /// Whether the interface is AXI4-Lite.
     pub(crate) const IS_LITE: bool = WORDS == 2;
 
     /// The ports whose names are `pattern` and the names of the specification, as in
@@ -252,7 +251,6 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
         self.bytes().trailing_zeros() as u64
     }
 
-    /// The address that a channel offers.
     #[inline]
     pub(crate) fn offered(&self, channel: &Axi4AddressPins<M, S>, m: &M) -> Option<Axi4Address> {
         if !channel.valid.is_high(m) {
@@ -274,19 +272,16 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
         })
     }
 
-    /// The response that a channel offers.
     #[inline]
     pub(crate) fn response(pin: Option<Pin<S>>, s: &S) -> AxiResponse {
         AxiResponse::from_code(pin.map_or(0, |pin| pin.get(s)))
     }
 
-    /// Whether a beat is the last one of its burst.
     #[inline]
     pub(crate) fn is_last<P: Pins>(pin: Pin<P>, pins: &P) -> bool {
         Self::IS_LITE || pin.is_high(pins)
     }
 
-    /// The strobes of write data.
     #[inline]
     pub(crate) fn strobe(&self, m: &M) -> Lanes {
         self.wstrb.map_or_else(|| Lanes::ones(self.bytes()), |pin| Wide(pin.words(m)))

@@ -143,7 +143,6 @@ pub struct FieldDriver<'a, I, O, T> {
     types: PhantomData<fn() -> (O, T)>,
 }
 
-/// Writes a field into the words of a port.
 fn write_field(words: &mut [u32], place: Field, value: u64) {
     let (first, shift) = ((place.lsb / 32) as usize, place.lsb % 32);
     let bits = u128::from(value & place.max()) << shift;

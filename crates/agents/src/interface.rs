@@ -35,7 +35,6 @@ pub struct InterfaceCoverage<P, S, const IS_MANAGER: bool> {
     firsts: Vec<usize>,
 }
 
-/// The first bin of each group.
 fn first_bins(groups: &[Covergroup]) -> Vec<usize> {
     let next = |first: &mut usize, group: &Covergroup| {
         Some(std::mem::replace(first, *first + group.bins()))

@@ -102,7 +102,6 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
         self.en.is_some() || self.re.is_some()
     }
 
-    /// Whether a cycle has an access.
     #[inline]
     pub(crate) fn has_access(&self, m: &M) -> bool {
         let is_high = |pin: Option<Pin<M>>| pin.is_none_or(|pin| pin.is_high(m));

@@ -79,12 +79,10 @@ where
     }
 }
 
-/// The error of a field of an entry of a list.
 pub(crate) fn field_error(list: &str, index: usize, field: &str, message: &str) -> TrafficError {
     TrafficError { path: format!("{list}[{index}].{field}"), message: message.to_owned() }
 }
 
-/// Checks the resets of the list with this name.
 pub(crate) fn check_resets<T: Operation>(list: &str, all: &[T]) -> Result<(), TrafficError> {
     harness::check_resets(list, all.iter().map(Operation::reset))
 }
@@ -95,12 +93,10 @@ pub(crate) fn longest_delay<T: Operation>(all: &[T]) -> u64 {
     all.iter().map(delay).max().unwrap_or(0)
 }
 
-/// The longest of some delays.
 pub(crate) fn longest(delays: &[Uint<12>]) -> u64 {
     delays.iter().map(|delay| delay.get()).max().unwrap_or(0)
 }
 
-/// Draws `count` delays.
 pub(crate) fn delays(weights: &SourceWeights, count: u32, rng: &mut CaseRng) -> Vec<Uint<12>> {
     (0..count).map(|_| rng.wait(weights.gap, weights.longest_gap)).collect()
 }

@@ -39,7 +39,6 @@ impl PortRule {
         Self { is_bit: true, ..self }
     }
 
-    /// The same port, which may be missing.
     pub(crate) const fn optional(self) -> Self {
         Self { is_required: false, ..self }
     }
@@ -242,17 +241,14 @@ impl<'a> Ports<'a> {
     }
 }
 
-/// Finds the ports of an interface.
 #[derive(Clone, Copy)]
 pub(crate) struct Finder<'a> {
     rules: &'a [PortRule],
     ports: Ports<'a>,
-    /// Whether the interface has this half.
     is_there: bool,
 }
 
 impl<'a> Finder<'a> {
-    /// Finds the ports of these rules.
     pub(crate) const fn new(rules: &'a [PortRule], ports: Ports<'a>) -> Self {
         Self { rules, ports, is_there: true }
     }
@@ -307,7 +303,6 @@ impl<'a> Finder<'a> {
 /// A port that may be missing.
 pub type Optional<P> = Option<Pin<P>>;
 
-/// Drives a port that may be missing.
 pub(crate) trait DriveOptional<P> {
     /// Drives the port with a number, if it exists.
     fn set(&self, pins: &mut P, value: u64);

@@ -111,7 +111,6 @@ impl<const WORDS: usize> Wide<WORDS> {
         (all, bytes as usize)
     }
 
-    /// The value of some bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut value = Self::ZERO;
         for (lane, byte) in (0..).zip(bytes) {
@@ -120,13 +119,11 @@ impl<const WORDS: usize> Wide<WORDS> {
         value
     }
 
-    /// The lowest 128 bits.
     pub(crate) fn low_128(&self) -> u128 {
         let word = |at: usize| u128::from(self.0.get(at).copied().unwrap_or(0)) << (32 * at);
         word(0) | word(1) | word(2) | word(3)
     }
 
-    /// The bits that both have.
     #[must_use]
     pub(crate) fn and(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] & other.0[word]))

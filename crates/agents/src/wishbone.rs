@@ -98,7 +98,6 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
         }
     }
 
-    /// Whether the mode is pipelined.
     #[inline]
     pub(crate) fn is_pipelined(&self) -> bool {
         self.mode == WishboneMode::Pipelined

@@ -44,7 +44,6 @@ impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
         }
     }
 
-    /// Removes the first operation.
     #[inline]
     fn pop(&mut self) {
         self.rest = self.rest.split_first().map_or(&[], |(_, rest)| rest);

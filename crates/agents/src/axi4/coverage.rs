@@ -57,7 +57,6 @@ const ORDERS: usize = 3;
 const SKEWS: usize = 4;
 const STALLS: usize = 5;
 
-/// The covergroups of an AXI4 interface.
 const GROUPS: &[Covergroup] = &[
     Covergroup::new("bursts", "operations, by kind, burst and length", &[KIND, BURST, LENGTH])
         .unless(|at, _| match at[1..] {

@@ -82,7 +82,6 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
         operation.reset
     }
 
-    /// A beat of write data was taken.
     #[inline]
     fn take_beat(&mut self) {
         self.beat += 1;

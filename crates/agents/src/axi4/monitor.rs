@@ -52,7 +52,6 @@ pub struct Axi4Events<const WORDS: usize = 32> {
 }
 // ANCHOR_END: events
 
-/// What the manager offers on the write data channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct WriteData<const WORDS: usize> {
     data: Wide<WORDS>,
@@ -60,7 +59,6 @@ struct WriteData<const WORDS: usize> {
     is_last: bool,
 }
 
-/// What the subordinate offers on the read data channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ReadData<const WORDS: usize> {
     id: u64,

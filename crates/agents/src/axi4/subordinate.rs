@@ -92,7 +92,6 @@ struct ReadAnswer {
     fails: bool,
 }
 
-/// A beat of read data on offer.
 #[derive(Debug, Clone, Copy)]
 struct ReadOffer<const WORDS: usize> {
     /// Its place in the queue of reads.

@@ -15,7 +15,6 @@ use verilated::Pins;
 pub struct StreamSource<'a, I, O> {
     pins: StreamPins<I, O>,
     source: Source<'a, StreamBeat>,
-    /// Whether the cycle before was in reset.
     was_reset: bool,
     /// Whether a beat is on offer in this cycle.
     offers: bool,

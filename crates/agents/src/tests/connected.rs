@@ -112,7 +112,6 @@ fn connect<'a, M: Pins, S: Pins, A: Agent<'a, M, S>, B: Agent<'a, S, M, Pins = A
     panic!("{:?}", manager.in_flight());
 }
 
-/// Checks that each default scenario draws legal traffic for an agent.
 fn scenarios_draw_legal_traffic<P, A: DrawnTraffic<P>>(
     pins: &P,
     seed: u64,

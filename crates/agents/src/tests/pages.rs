@@ -19,7 +19,6 @@ fn names(page: &str) -> BTreeSet<String> {
     names.map(|name| name.trim_matches('`').to_owned()).collect()
 }
 
-/// The names of weights.
 fn weights<W: Serialize + Default>() -> BTreeSet<String> {
     let weights = serde_json::to_value(W::default()).unwrap();
     weights.as_object().unwrap().keys().cloned().collect()

@@ -33,7 +33,6 @@ pub struct WishboneManager<'a, M, S> {
 }
 
 impl<'a, M: Pins, S: Pins> WishboneManager<'a, M, S> {
-    /// Removes the first operation.
     #[inline]
     fn pop(&mut self) {
         self.rest = self.rest.split_first().map_or(&[], |(_, rest)| rest);
