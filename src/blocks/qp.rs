@@ -59,7 +59,6 @@ impl Block for Qp {
     }
 }
 
-/// The name of a state by its code.
 fn name_of(state: u64) -> &'static str {
     State::from_code(state).map_or("no state", State::name)
 }

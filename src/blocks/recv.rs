@@ -70,7 +70,6 @@ impl Block for Recv {
     }
 }
 
-/// The name of a kind of packet.
 pub(crate) fn kind_name(kind: u64) -> &'static str {
     const NAMES: [&str; 8] =
         ["flow", "rndv_rts", "rndv_cts", "short", "eager", "rndv_data", "DP", "kind 7"];

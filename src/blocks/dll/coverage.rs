@@ -97,7 +97,6 @@ const fn timer(timer: u32, limit: u32) -> usize {
     }
 }
 
-/// The position of A before an edge.
 #[inline]
 fn at_a(a: &DeviceA, built_as: ParameterValues, inputs: &Inputs) -> Position {
     let held = dist(a.next_seq, a.ackd_seq) - 1;
@@ -118,7 +117,6 @@ fn at_a(a: &DeviceA, built_as: ParameterValues, inputs: &Inputs) -> Position {
     places.map(|place| place as u8)
 }
 
-/// The position of B before an edge.
 #[inline]
 fn at_b(b: &DeviceB, built_as: ParameterValues, rolled: bool, inputs: &Inputs) -> Position {
     let pending = match (b.dllp_valid, b.dllp_nak) {

@@ -64,7 +64,6 @@ pub(crate) struct SourceState {
     pub(crate) goes_on: bool,
 }
 
-/// A TLP on the link.
 #[derive(Debug, Clone, Copy)]
 struct Tlp {
     seq: Bits12,
@@ -82,7 +81,6 @@ impl Tlp {
     }
 }
 
-/// A DLLP on the link.
 #[derive(Debug, Clone, Copy)]
 struct Dllp {
     nak: bool,

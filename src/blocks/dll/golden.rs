@@ -27,7 +27,6 @@ pub struct Golden {
     pub(super) b: DeviceB,
 }
 
-/// The values of the parameters.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ParameterValues {
     pub(super) replay_depth: u16,
@@ -193,7 +192,6 @@ impl DeviceA {
 }
 
 impl DeviceB {
-    /// The facts of B.
     #[inline]
     fn facts(&self, inputs: &Inputs, built_as: ParameterValues) -> Facts {
         let ahead_by = dist(seq(inputs.b_link_seq), self.next_rcv_seq);

@@ -99,7 +99,6 @@ pub struct Scoreboard {
 /// Payloads of accepted TLPs, by [`place`].
 type Payloads = Box<[u32; NUMBERS as usize]>;
 
-/// The place of a TLP's payload.
 #[inline]
 const fn place(number: u64) -> usize {
     (number % NUMBERS) as usize

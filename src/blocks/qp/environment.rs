@@ -17,7 +17,6 @@ const SLACK: u64 = 64;
 pub struct Environment<'a> {
     noise: Noise,
     steps: &'a [Step],
-    /// Number of steps that have begun.
     started: usize,
     /// Cycles before the next step begins.
     gap: u64,

@@ -127,7 +127,6 @@ impl Generator<'_> {
         Command { qpn, next, service, notify: self.rng.flag(often) }
     }
 
-    /// A step that only has a command.
     fn step_of_command(&mut self, command: Command) -> Step {
         self.follow(command);
         Step { command: Some(command), ..Step::default() }

@@ -58,7 +58,6 @@ impl QueuePair {
         self.follow(rules::hardware_event(self.state, self.service, self.notify, kind));
     }
 
-    /// Applies the row of a hardware event.
     #[inline]
     fn follow(&mut self, row: &rules::EventRule) {
         self.state = row.to.unwrap_or(self.state);

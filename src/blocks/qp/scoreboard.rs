@@ -307,7 +307,6 @@ impl Scoreboard {
         require!((ready == 1) == expected, EVENT_WAITS, "kind {kind}, QP {qpn}, {waiting} wait")
     }
 
-    /// Applies everything that is accepted at the edge.
     #[inline]
     fn apply_accepted(&mut self, inputs: &Inputs, outputs: &Outputs) {
         if outputs.evt_valid.is_high() && inputs.evt_ready.is_high() {

@@ -135,7 +135,6 @@ fn no_such_refill(at: &[usize], parameters: &Parameters) -> Option<&'static str>
     }
 }
 
-/// Impossible combinations in the table of the choice.
 fn no_such_choice(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
     let keep = parameters.get(KEEP);
     match *at {

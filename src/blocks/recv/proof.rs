@@ -45,7 +45,6 @@ fn fact(bit: u16, state: State, parameters: &Parameters) -> String {
     }
 }
 
-/// The condition in which a row applies.
 fn guard(row: &Row, parameters: &Parameters) -> String {
     let Row { all, none, kinds, .. } = *row;
     let mut conditions = vec![is_in(row.from)];

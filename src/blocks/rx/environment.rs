@@ -103,7 +103,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Advances one cycle.
     fn clock(&mut self, ready: bool) {
         let taken = self.offer.take_if(|_| ready).map(|(is_request, _)| is_request);
         self.last = taken.unwrap_or(self.last);
@@ -180,7 +179,6 @@ impl<'a> Fetcher<'a> {
         self.expected.packet.filter(|_| is_message && self.waits.is_over())
     }
 
-    /// Begins to fetch for a new head.
     fn start_fetch(&mut self, source: &Source<'a>, noise: &mut Noise) {
         let packet = match self.head() {
             Some(Descriptor::Request(request)) => source.newest(request.handle),

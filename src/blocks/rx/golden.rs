@@ -22,7 +22,6 @@ const PLACES: usize = 16;
 const FIRST_REQUEST: u64 = 0;
 const FATAL: u64 = 3;
 
-/// The registers of the top-level logic.
 #[derive(Debug, Clone)]
 struct TopRegisters {
     /// The ingress FIFO, the oldest descriptor first.

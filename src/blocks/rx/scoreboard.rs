@@ -78,7 +78,6 @@ struct ExpectedEvent {
 }
 
 impl ExpectedEvent {
-    /// The check that covers this event.
     fn check(&self) -> &'static str {
         if self.kind == 0 { ESTABLISHED } else { FATAL }
     }
@@ -319,7 +318,6 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// Notes a length error that thread2 reports at this edge.
     #[inline]
     fn note_length_error(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let reported = outputs.t2_fetch_mr_ingress_valid.is_high()

@@ -35,7 +35,6 @@ pub struct Coverage {
     in_reset: bool,
 }
 
-/// The position of an opcode on its axis.
 #[inline]
 fn opcode_at(net_opcode: u64) -> usize {
     match net_opcode {

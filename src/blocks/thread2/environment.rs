@@ -202,7 +202,6 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Handles that the packet on offer was accepted.
     fn take_packet(&mut self, packet: &'a Packet) {
         self.modules.start_answers(packet);
         self.pace.start(packet.reset);
@@ -249,7 +248,6 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// Number of handshakes so far.
     #[inline]
     pub(crate) fn handshakes(&self) -> u64 {
         self.handshakes
@@ -308,7 +306,6 @@ impl<'a> Modules<'a> {
         noise.drive(&mut inputs.eq_resp_head, eq.valid(), &eq.payload);
     }
 
-    /// Advances one cycle.
     #[inline]
     pub(crate) fn clock(&mut self, noise: &mut Noise, inputs: &Inputs, outputs: &Outputs) {
         let high = Bits1::is_high;

@@ -81,7 +81,6 @@ const STAY: [(&str, &str); 11] = stay!(
     "wqe_addr" "cq_laddr" "eq_laddr"
 );
 
-/// A field of a port.
 fn field(port: &str, fields: &[(&str, Field)], name: &str) -> String {
     let known = fields.iter().find(|(known, _)| *known == name);
     let (_, Field { lsb, width }) = known.unwrap_or_else(|| unreachable!("{port} has no {name}"));
@@ -133,7 +132,6 @@ fn fact(bit: u32, parameters: &Parameters) -> String {
     name.to_owned()
 }
 
-/// The condition in which a row applies.
 fn guard(row: &Row, parameters: &Parameters) -> String {
     let (on, off, opcodes) = row.guard();
     let mut conditions = vec![match row.from {

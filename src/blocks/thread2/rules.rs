@@ -286,7 +286,6 @@ struct StateGuards {
     filled: usize,
 }
 
-/// The guards of every state.
 static GUARDS: [StateGuards; State::ALL.len()] = {
     let none = [0; ABREAST];
     // Without opcodes a guard never applies.

@@ -59,7 +59,6 @@ impl<'a> Pins<'a> {
         })
     }
 
-    /// The pins of the next cycle, given the outputs.
     pub(crate) fn cycle(&mut self, seen: &Outputs) -> Inputs {
         let Self { often, answers, reset, .. } = *self;
         let before = |seq: Bits12| Bits12::new(seq.get().wrapping_sub(1));

@@ -9,7 +9,6 @@ fn story_of(steps: &str) -> Story<Qp> {
     story(0, &format!(r#"{{"noise": "0x5", {steps}}}"#))
 }
 
-/// The cycles in which a condition holds.
 fn when(story: &Story<Qp>, holds: impl Fn(&Inputs, &Outputs) -> bool) -> Vec<usize> {
     let cycles = (0..).zip(&story.cycles);
     cycles.filter(|(_, (inputs, outputs))| holds(inputs, outputs)).map(|(cycle, _)| cycle).collect()

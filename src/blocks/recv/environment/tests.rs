@@ -14,7 +14,6 @@ fn cycles_of(pool: u64, messages: &str) -> Vec<(Inputs, Outputs)> {
     story::<Recv>(REPAIRED, &json).cycles
 }
 
-/// The cycles in which a condition holds.
 fn when(cycles: &[(Inputs, Outputs)], holds: impl Fn(&Inputs, &Outputs) -> bool) -> Vec<usize> {
     (0..cycles.len()).filter(|cycle| holds(&cycles[*cycle].0, &cycles[*cycle].1)).collect()
 }

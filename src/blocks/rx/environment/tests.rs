@@ -17,7 +17,6 @@ fn cycles_of(requests: &str, messages: &str) -> Vec<(Inputs, Outputs)> {
     story::<Rx>(REPAIRED, &json).cycles
 }
 
-/// The cycles in which a condition holds.
 fn when(cycles: &[(Inputs, Outputs)], holds: impl Fn(&Inputs, &Outputs) -> bool) -> Vec<usize> {
     (0..cycles.len()).filter(|cycle| holds(&cycles[*cycle].0, &cycles[*cycle].1)).collect()
 }

@@ -57,7 +57,6 @@ pub struct PlacedBytes<'a> {
     pub bytes: u64,
 }
 
-/// The packet that thread2 processes.
 #[derive(Debug, Clone, Copy)]
 struct CurrentPacket<'a> {
     packet: &'a Packet,

@@ -221,7 +221,6 @@ fn fixed(parameters: &Parameters, n: u32) -> bool {
     parameters.fixes() & fix(n) != 0
 }
 
-/// Impossible outcomes of packets with an opcode.
 fn no_such_outcome(opcode: u64, outcome: usize, parameters: &Parameters) -> Option<&'static str> {
     let means = opcode <= opcode::RDMA_READ_REQUEST_ONLY;
     let is_read = means && rules::is_in(rules::READS, opcode);
@@ -239,7 +238,6 @@ fn no_such_outcome(opcode: u64, outcome: usize, parameters: &Parameters) -> Opti
     }
 }
 
-/// Impossible waits.
 fn no_such_wait(state: &str, cycles: usize, parameters: &Parameters) -> Option<&'static str> {
     match state {
         "EQ_REQ_s" | "EQ_RESP_s" | "MR_FOR_EQ_s" if !fixed(parameters, 1) => {

@@ -20,7 +20,6 @@ macro_rules! cycle_inputs {
         pub struct CycleInputs { $( #[doc = $meaning] pub $field: bool, )+ }
 
         impl CycleInputs {
-            /// The conditions that hold.
             #[inline]
             fn conditions(&self) -> Conditions {
                 0 $( | flag(self.$field, $name) )+

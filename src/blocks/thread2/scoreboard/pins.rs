@@ -91,7 +91,6 @@ fn violation(outputs: &Outputs, loud: u32, unframed: u32) -> Violation {
     Violation::new(ALONE, format_args!("two channels at once in {seen}"))
 }
 
-/// Names the outputs that are not 0.
 #[cold]
 fn not_zero(outputs: &Outputs) -> String {
     let bytes = outputs.as_bytes();
