@@ -279,11 +279,16 @@ impl Judge {
         let environment = B::Environment::new(traffic, &model);
         let scoreboard = B::Scoreboard::new(traffic, &judged);
         let golden = B::Golden::new(&model);
-        checks::shown_of::<B, _, _>(golden, environment, scoreboard, |cycle, inputs, outputs| {
-            if let Some(cycle) = cycle.checked_sub(1) {
-                tamper(cycle, inputs, outputs);
-            }
-        })
+        checks::observe_golden::<B, _, _>(
+            golden,
+            environment,
+            scoreboard,
+            |cycle, inputs, outputs| {
+                if let Some(cycle) = cycle.checked_sub(1) {
+                    tamper(cycle, inputs, outputs);
+                }
+            },
+        )
     }
 
     /// The counters of a case without faults that are not 0.

@@ -91,7 +91,7 @@ endmodule
 const ALU_OUTPUTS: &str = "
         let ReqT { op, a, b } = ReqT::decode(&inputs.req);
         let (a, b) = (a.get(), b.get());
-        let y = match OpE::of_bits(op.get()) {
+        let y = match OpE::from_bits(op.get()) {
             Some(OpE::Add) => a + b + inputs.carry.get(),
             Some(OpE::Sub) => a.wrapping_sub(b),
             Some(OpE::And) => a & b,

@@ -36,7 +36,7 @@ pub use bugs::Bugs;
 use cosim_base::error::Error;
 use cosim_harness::harness::{BlockInfo, Explain};
 pub use parts::bins_hit;
-pub use scoreboard::{shown, shown_of};
+pub use scoreboard::observe_golden;
 use serde_json::Value;
 use std::env;
 use std::ffi::OsStr;

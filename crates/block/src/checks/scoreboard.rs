@@ -3,8 +3,8 @@
 use super::reference::{ModelResult, Reference};
 use super::{CheckFailures, Result};
 use cosim_harness::harness::{
-    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenTraffic, Parameters, Scoreboard,
-    Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
+    Block, CaseRng, Drive, Dut, Environment, GoldenTraffic, Parameters, Scoreboard, Stimulus,
+    Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -24,28 +24,14 @@ const CYCLES: u64 = 20_000;
 /// Cycles after which a golden model counts as hung.
 const LONGEST: u64 = 1_000_000;
 
-/// Runs the golden model on a traffic, and passes its pins to the scoreboard after `tamper` has
-/// changed them. Returns the scoreboard's counters. For the tests of a check. The environment sees
-/// the unchanged pins, so the case continues regardless of the changes.
+/// Runs the golden model in an environment, and passes its pins to the scoreboard after `tamper`
+/// has changed them. Returns the scoreboard's counters. For the tests of a check. The environment
+/// sees the unchanged pins, so the case continues regardless of the changes. The parts may have
+/// different parameters.
 ///
 /// # Errors
 /// The check that fires.
-pub fn shown<B: Block>(
-    traffic: &B::Traffic,
-    parameters: &Parameters,
-    tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
-) -> std::result::Result<Vec<u64>, Violation> {
-    let golden = B::Golden::new(parameters);
-    let environment = B::Environment::new(traffic, parameters);
-    shown_of::<B, _, _>(golden, environment, B::Scoreboard::new(traffic, parameters), tamper)
-}
-
-/// As [`shown`], with parts that may have different parameters, for running a scoreboard on a model
-/// of another profile.
-///
-/// # Errors
-/// The check that fires.
-pub fn shown_of<'a, B, E, S>(
+pub fn observe_golden<'a, B, E, S>(
     golden: B::Golden,
     environment: E,
     mut scoreboard: S,
