@@ -19,12 +19,14 @@ use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
-use cosim_formal::answer::{Answer, LATE, Traffic, is_late};
+use cosim_formal::answer::{Answer, Traffic};
 use cosim_formal::close::{Closure, Purpose};
 use cosim_formal::diff::Contents;
+use cosim_formal::engine::Attempt;
+use cosim_formal::limits::{LATE, is_late};
 use cosim_formal::portfolio::{
-    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, FIRST_CYCLES, INDUCTION,
-    QUICK_DIFFERENCE, SHORT_PROOF,
+    DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, FIRST_CYCLES, INDUCTION, QUICK_DIFFERENCE,
+    SHORT_PROOF,
 };
 use cosim_formats::answers::{
     AnswerRow, AnswerStatus, FoundInputs, OtherKind, ProfileAnswers, Proof, QuestionKind,

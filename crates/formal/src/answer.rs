@@ -2,15 +2,14 @@
 //! simulation the trace.
 
 use crate::certificate::{Certificate, certify};
-use crate::engine::{Decider, Decision, decide};
-use crate::portfolio::Attempt;
+use crate::engine::{Attempt, Decider, Decision, decide};
+use crate::limits::{LATE, is_late};
 use cosim_aig::EquivalenceQuery;
 use cosim_base::error::Error;
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
 
 /// The inputs that count.
 #[derive(
@@ -131,14 +130,6 @@ impl NamedQuery {
         })
     }
 }
-
-/// Whether no further attempt is made before a deadline.
-pub fn is_late(deadline: Instant) -> bool {
-    deadline.saturating_duration_since(Instant::now()) < Duration::from_secs(1)
-}
-
-/// Why a query is open that was not asked any more.
-pub const LATE: &str = "the time limit ended the search";
 
 /// Why nothing can be decided about an RTL, or no query asked.
 #[derive(Debug)]

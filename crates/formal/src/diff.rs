@@ -6,13 +6,13 @@
 use crate::answer::{Answer, NamedQuery, Traffic, Undecidable};
 use crate::circuit::LOOP;
 use crate::cut::{Cut, cut_pair, enabled};
+use crate::engine::Attempt;
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{Observer, holds, observer};
 use crate::judge::find_doubt;
 use crate::ladder::{Aim, Rung, climb};
 use crate::monitor::{AROUND, MONITOR, Monitor};
 use crate::open;
-use crate::portfolio::Attempt;
 use cosim_aig::{Aig, CutMemory, Interface, Violation};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;

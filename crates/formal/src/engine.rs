@@ -10,29 +10,15 @@ pub mod states;
 
 use crate::certificate::network::Network;
 use crate::certificate::{Evidence, Invariant};
-use crate::portfolio::Attempt;
-use cosim_base::error::{Error, codes};
+use cosim_base::error::Error;
 use cosim_rtl::answers::CacheLookup;
 use cosim_rtl::yosys::YosysSession;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::time::{Duration, Instant};
 
-/// Seconds of any time within which a prover must have used its processor time, at least.
-const SECONDS: u64 = 300;
-
-/// When a prover with so much processor time, in seconds, is ended whatever it has used of it: its
-/// answer would depend on what else runs on the machine.
-pub(crate) fn guard(seconds: u64) -> Instant {
-    Instant::now() + Duration::from_secs((10 * seconds).max(SECONDS))
-}
-
-/// A prover was ended by its [`guard`].
-pub(crate) fn starved(name: &str, seconds: u64) -> Error {
-    let message = format!("{name} has not got {seconds} s of processor time in ten times as long");
-    Error::Environment(codes::PROVER_STARVED, message)
-}
+/// Time limit of the longest attempts for one property or mutant, in seconds.
+pub const SECONDS: u32 = 60;
 
 /// An engine that decides whether the output of a network can be 1. Neither its proofs nor its
 /// traces are trusted.
@@ -59,6 +45,21 @@ pub trait Engine: fmt::Debug + Sync {
     fn evidence(&self, invariant: Option<Invariant>) -> Evidence;
 }
 
+/// One run of an engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempt {
+    pub engine: &'static dyn Engine,
+    /// Maximum number of frames.
+    pub frames: u32,
+    /// Maximum number of conflicts in one call of the solver.
+    pub conflicts: Option<u32>,
+    /// Limit of processor time in seconds.
+    pub seconds: u32,
+    /// The step of an induction, if the attempt is its base.
+    pub step: Option<&'static Attempt>,
+}
+
+/// The result of running an engine.
 #[derive(Debug, Clone)]
 pub struct EngineRun {
     pub reply: Reply,

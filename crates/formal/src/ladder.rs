@@ -1,10 +1,12 @@
 //! The order of proofs that two graphs do not differ, cheap ones first: of two RTLs, and of a
 //! mutant and its RTL.
 
-use crate::answer::{Answer, LATE, NamedQuery};
+use crate::answer::{Answer, NamedQuery};
+use crate::engine::Attempt;
+use crate::limits::LATE;
 use crate::portfolio::{
-    Attempt, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE, LONG_PROOF, MANY_EQUAL_SIGNALS,
-    MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES,
+    EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE, LONG_PROOF, MANY_EQUAL_SIGNALS, MEMORY_WORD,
+    NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES,
 };
 use cosim_base::error::Error;
 use cosim_rtl::yosys::YosysSession;

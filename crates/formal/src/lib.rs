@@ -8,9 +8,9 @@
 //! - [`graph`] converts a netlist to an and-inverter graph of `cosim_aig`; a [`circuit`] is such a
 //!   graph without memories and with them.
 //! - [`answer`] has queries and their answers, which all of them share; [`open`] says what keeps
-//!   one open. [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts, and
-//!   [`ladder`] their order for two graphs; [`certificate`] checks their proofs, and [`judge`]
-//!   compares graphs with Verilator's model.
+//!   one open. [`engine`] runs engines such as ABC within [`limits`]; [`portfolio`] lists all
+//!   attempts, and [`ladder`] their order for two graphs; [`certificate`] checks their proofs, and
+//!   [`judge`] compares graphs with Verilator's model.
 
 // Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -30,6 +30,7 @@ pub mod graph;
 pub mod invariants;
 pub mod judge;
 pub mod ladder;
+pub mod limits;
 pub mod monitor;
 pub mod open;
 pub mod portfolio;

@@ -5,31 +5,13 @@
 //! cached. The callers ([`ladder`](crate::ladder), and `prove::query`) run cheap attempts
 //! first.
 
-use crate::engine::Engine;
 use crate::engine::abc::{Abc, Command};
 use crate::engine::states::States;
-
-/// One run of an engine.
-#[derive(Debug, Clone, Copy)]
-pub struct Attempt {
-    pub engine: &'static dyn Engine,
-    /// Maximum number of frames.
-    pub frames: u32,
-    /// Maximum number of conflicts in one call of the solver.
-    pub conflicts: Option<u32>,
-    /// Limit of processor time in seconds.
-    pub seconds: u32,
-    /// The step of an induction, if the attempt is its base.
-    pub step: Option<&'static Attempt>,
-}
+use crate::engine::{Attempt, Engine, SECONDS};
 
 impl Attempt {
     const fn new(engine: &'static dyn Engine, frames: u32, conflicts: u32, seconds: u32) -> Self {
         Self { engine, frames, conflicts: Some(conflicts), seconds, step: None }
-    }
-
-    const fn with_step(self, step: &'static Attempt) -> Self {
-        Self { step: Some(step), ..self }
     }
 }
 
@@ -44,20 +26,18 @@ const fn pdr_after(reduce: &'static str) -> Abc {
     Abc { reduce, command: Command::Pdr }
 }
 
-/// Time limit of the longest attempts for one property or mutant, in seconds.
-pub const SECONDS: u32 = 60;
-
 // Used by proofs and by equivalence checks.
 
 /// A trace within a few cycles.
 pub const FIRST_CYCLES: Attempt = Attempt::new(BOUNDED_SEARCH, 6, 20_000, 10);
 /// A trace within a few cycles, or else an induction over two cycles, which proves most properties.
-pub const INDUCTION: Attempt = FIRST_CYCLES.with_step(&INDUCTION_STEP);
+pub const INDUCTION: Attempt = Attempt { step: Some(&INDUCTION_STEP), ..FIRST_CYCLES };
 /// Counters of twelve bits whose order it compares take some ten seconds.
 pub const INDUCTION_STEP: Attempt = Attempt::new(STEP, 2, 1_000_000, 60);
 /// An induction over an unknown word of a memory. Which word is read, and whether it was written,
 /// are two choices among hundreds of registers, which takes many conflicts.
-pub const WORD: Attempt = Attempt::new(BOUNDED_SEARCH, 3, 1_000_000, 60).with_step(&WORD_STEP);
+pub const WORD: Attempt =
+    Attempt { step: Some(&WORD_STEP), ..Attempt::new(BOUNDED_SEARCH, 3, 1_000_000, 60) };
 /// Minutes for a system of several blocks.
 const WORD_STEP: Attempt = Attempt::new(STEP, 2, 10_000_000, 400);
 /// A proof of an invariant that induction does not prove, or of a property that is nearly

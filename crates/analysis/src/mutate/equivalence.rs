@@ -12,12 +12,13 @@ use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::certificate::Certificate;
 use cosim_formal::circuit::Circuit;
 use cosim_formal::cut::{cut, followed, unjudged};
+use cosim_formal::engine::Attempt;
 use cosim_formal::graph::{MEMORY, UndefinedBits};
 use cosim_formal::invariants::holds;
 use cosim_formal::ladder::{Aim, Rung, climb};
 use cosim_formal::monitor::{AROUND, MONITOR, Monitor};
 use cosim_formal::portfolio::{
-    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, QUICK_DIFFERENCE,
+    DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, QUICK_DIFFERENCE,
 };
 use cosim_formats::mutation::Mutation;
 use cosim_harness::harness::{BlockInfo, WordAbstraction};

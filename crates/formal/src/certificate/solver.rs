@@ -1,7 +1,7 @@
 //! The second solver: CaDiCaL, a program that reads DIMACS.
 
 use super::cnf::Cnf;
-use crate::engine::{guard, starved};
+use crate::limits::{guard, starved};
 use cosim_base::error::Error;
 use cosim_base::files::find_program;
 use std::collections::HashSet;

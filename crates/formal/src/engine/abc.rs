@@ -5,10 +5,9 @@
 //! ABC's own limits of time are those of a clock, so it gets none, and is killed after its
 //! processor time.
 
-use super::{Decider, Engine, EngineRun, Reply, guard, starved};
-use crate::answer::LATE;
+use super::{Attempt, Decider, Engine, EngineRun, Reply, SECONDS};
 use crate::certificate::{Evidence, Invariant};
-use crate::portfolio::{Attempt, SECONDS};
+use crate::limits::{LATE, guard, starved};
 use cosim_base::error::Error;
 use cosim_rtl::yosys::{self, YosysSession};
 use std::fs;

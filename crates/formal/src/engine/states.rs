@@ -5,12 +5,11 @@
 //! simulation goes on, or shows that there is none. Then the states are an invariant. No other
 //! solver has a part in such a proof.
 
-use super::{Decider, Engine, EngineRun, Reply};
+use super::{Attempt, Decider, Engine, EngineRun, Reply};
 use crate::certificate::cnf::{Cnf, TRUE};
 use crate::certificate::network::{Network, value};
 use crate::certificate::solver::{self, Solved, Solver};
 use crate::certificate::{Evidence, Invariant};
-use crate::portfolio::Attempt;
 use cosim_base::error::Error;
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeSet;

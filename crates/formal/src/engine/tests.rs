@@ -10,6 +10,7 @@ use cosim_rtl::answers::Answers;
 use cosim_rtl::answers::store::Store;
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The output is 1 in the second cycle after reset if the input is 1 in the first.

@@ -3,7 +3,8 @@
 use super::{Kind, Memories, OFFER, PropertyAnswer, Prover};
 use crate::answer::{Answer, NamedQuery, Traffic};
 use crate::certificate::Certificate;
-use crate::portfolio::{Attempt, INDUCTION, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF, WORD};
+use crate::engine::Attempt;
+use crate::portfolio::{INDUCTION, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF, WORD};
 use cosim_aig::{Aig, Interface, Reads};
 use cosim_base::error::{Error, codes};
 
