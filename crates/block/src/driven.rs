@@ -1,9 +1,9 @@
 //! The pins of a case that no RTL influences.
 
 use cosim_base::error::{Error, codes};
-use cosim_harness::harness::{BeforeResetText as BeforeResetForm, Verdict};
+use cosim_harness::harness::{BeforeResetText as BeforeResetForm, Block, Recording, Verdict};
 use serde::{Deserialize, Serialize};
-use verilated::BeforeReset;
+use verilated::{BeforeReset, Pins};
 
 /// The pins of a case: what the golden side drives and expects, or what was recorded while a block
 /// ran whose stimulus follows the RTL.
@@ -25,6 +25,29 @@ pub struct DrivenPins {
     /// How the case ends if no output differs.
     #[serde(with = "cosim_harness::as_json")]
     pub ends: Verdict,
+}
+
+impl DrivenPins {
+    /// What the golden side of a stimulus drives and expects. Not for blocks whose stimulus follows
+    /// the RTL.
+    pub(crate) fn of_recording<B: Block>(
+        recording: &Recording<'_, B>,
+        before_reset: BeforeReset,
+    ) -> Self {
+        Self {
+            inputs: bytes(recording.inputs()),
+            outputs: bytes(recording.expected()),
+            open: recording.open().map(bytes),
+            wrong: Vec::new(),
+            before_reset,
+            ends: recording.outcome().verdict.clone(),
+        }
+    }
+}
+
+/// The bytes of the pins of each cycle.
+pub(crate) fn bytes<P: Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
+    cycles.iter().map(|pins| pins.as_bytes().to_vec()).collect()
 }
 
 /// Checks that the stimulus of a block does not follow the DUT. `outputs` are its transaction

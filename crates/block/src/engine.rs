@@ -14,7 +14,7 @@ mod shrink;
 mod vectors;
 
 use crate::built::Built;
-use crate::points::Point;
+use crate::points::{Point, Points};
 use crate::vector::{self, VectorFile};
 pub use bench::{BenchReport, InstructionScope, MeasureBlock, PartTiming, Speed};
 use cosim_base::error::{Error, codes};
@@ -29,10 +29,11 @@ use schemars::SchemaGenerator;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use session::Cases;
-use session::{LoadedModels, points};
+use session::LoadedModels;
+pub use shrink::{ShrinkProgress, ShrunkVector};
 use std::marker::PhantomData;
 use std::path::Path;
-pub use vectors::{Replayed, RunVector, ShrinkProgress, ShrunkVector};
+pub use vectors::{Replayed, RunVector};
 use verilated::ModelKind;
 
 /// A block whose cases can run and whose vectors can be read. Other features have separate traits.
@@ -150,7 +151,7 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
 
     fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error> {
         let (_, mut kind) = load::<B>(profile, model)?;
-        Ok(points::<B>(&mut kind)?.all)
+        Ok(Points::of_model::<B>(&mut kind)?.all)
     }
 
     fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error> {

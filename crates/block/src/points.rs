@@ -1,12 +1,19 @@
 //! The points of code coverage that a model counts.
 
+use cosim_base::error::Error;
+use cosim_harness::harness::{Block, power_up_inputs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use verilated::Point as Counter;
+use verilated::BeforeReset::{self, Ones, Random, Zeros};
+use verilated::{ModelKind, Point as Counter};
 
 /// The stem of the generated wrapper of a model, which is not part of the RTL.
 const AROUND: &str = "cosim_registered";
+
+/// Register values used to find the points that are covered at power-up regardless of them.
+const POWER_UPS: [BeforeReset; 8] =
+    [Zeros, Ones, Random(1), Random(2), Random(3), Random(4), Random(5), Random(6)];
 
 /// The kind of a point.
 #[derive(
@@ -141,6 +148,22 @@ pub struct Points {
 }
 
 impl Points {
+    /// The points of a model.
+    pub(crate) fn of_model<B: Block>(
+        kind: &mut ModelKind<B::Inputs, B::Outputs>,
+    ) -> Result<Self, Error> {
+        let counters = kind.points()?;
+        let mut always = vec![true; counters.len()];
+        for before_reset in POWER_UPS {
+            let mut model = kind.create(before_reset)?;
+            model.settle(&power_up_inputs::<B>(), &mut B::Outputs::default())?;
+            for (always, count) in always.iter_mut().zip(model.counts()) {
+                *always &= count > 0;
+            }
+        }
+        Ok(Self::new(&counters, B::RTL.rtl.clock, &always))
+    }
+
     /// The points of these counters. The clock of the top is not a point: the harness does not show
     /// its falling edges to a model that does not need them. `always` marks counters that every
     /// model reaches at power-up, such as `initial` blocks and logic of constants. They count in

@@ -11,8 +11,8 @@ use crate::mutate;
 use crate::vector::{Origin, Vector, VectorFile, internal};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    BeforeResetText, Block, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario,
-    Stimulus, Verdict, power_up_inputs,
+    BeforeResetText, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario, Stimulus,
+    Verdict, power_up_inputs,
 };
 use cosim_harness::json;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
         Query::Drive(file, name) => {
             let Vector { stimulus, .. } = file.parse::<B>()?;
             let recording = Recording::new(&stimulus, &profile::<B>(name)?.parameters);
-            packed(&driven(&recording, stimulus.before_reset))
+            packed(&DrivenPins::of_recording(&recording, stimulus.before_reset))
         }
         Query::Facts { fixes, values } => {
             let parameters = Parameters::with_fixes::<B>(*fixes).with_overrides(values);
@@ -132,28 +132,6 @@ fn raw_vector<B: Explain>(wanted: &RawVector) -> Result<String, Error> {
     }
     let stimulus = Stimulus::<B>::cycles(cycles).with_before_reset(*before_reset);
     Vector::new(&profile::<B>(name)?, origin.clone(), stimulus, recorded.clone()).to_text()
-}
-
-/// What the golden side of a stimulus drives and expects. Not for blocks whose stimulus follows the
-/// RTL.
-pub fn driven<B: Block>(recording: &Recording<'_, B>, before_reset: BeforeReset) -> DrivenPins {
-    DrivenPins {
-        inputs: bytes(recording.inputs()),
-        outputs: bytes(recording.expected()),
-        open: recording.open().map(bytes),
-        wrong: Vec::new(),
-        before_reset,
-        ends: recording.outcome().verdict.clone(),
-    }
-}
-
-/// The bytes of the pins of each cycle.
-pub fn bytes<P: verilated::Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
-    divided(P::all_bytes(cycles), size_of::<P>(), cycles.len())
-}
-
-fn divided(bytes: &[u8], size: usize, parts: usize) -> Vec<Vec<u8>> {
-    (0..parts).map(|part| bytes[part * size..][..size].to_vec()).collect()
 }
 
 fn packed(value: &impl Serialize) -> Result<Vec<u8>, Error> {

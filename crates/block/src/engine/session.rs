@@ -2,18 +2,9 @@
 
 use super::Models;
 use super::runner::Runner;
-use crate::points::Points;
 use cosim_base::error::{Error, codes};
-use cosim_harness::harness::{
-    self, Block, Case, Explain, Outcome, Profile, Scenario, Stimulus, Watch,
-};
+use cosim_harness::harness::{Block, Case, Explain, Outcome, Profile, Scenario, Stimulus, Watch};
 use cosim_harness::json;
-use verilated::BeforeReset::{self, Ones, Random, Zeros};
-use verilated::ModelKind;
-
-/// Register values used to find the points that are covered at power-up regardless of them.
-const POWER_UPS: [BeforeReset; 8] =
-    [Zeros, Ones, Random(1), Random(2), Random(3), Random(4), Random(5), Random(6)];
 
 /// The parameters that determine the stimulus of a case.
 pub struct Cases<B: Block> {
@@ -69,19 +60,4 @@ impl<B: Explain> Models for LoadedModels<B> {
             .run(&self.cases.stimulus(case), watch)
             .unwrap_or_else(|error| Outcome::crashed(None, error.to_string()))
     }
-}
-
-pub(super) fn points<B: Block>(
-    kind: &mut ModelKind<B::Inputs, B::Outputs>,
-) -> Result<Points, Error> {
-    let counters = kind.points()?;
-    let mut always = vec![true; counters.len()];
-    for before_reset in POWER_UPS {
-        let mut model = kind.create(before_reset)?;
-        model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
-        for (always, count) in always.iter_mut().zip(model.counts()) {
-            *always &= count > 0;
-        }
-    }
-    Ok(Points::new(&counters, B::RTL.rtl.clock, &always))
 }

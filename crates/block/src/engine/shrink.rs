@@ -11,10 +11,10 @@ mod json;
 mod raw;
 mod traffic;
 
-use super::vectors::{ShrinkProgress, ShrunkVector};
 use crate::vector::Origin;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{BlockInfo, CaseRng, Fingerprint, Outcome, Verdict, Watch};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use verilated::BeforeReset;
@@ -76,6 +76,33 @@ pub struct ShrinkRequest<'a> {
     /// Fixed cost of a candidate, in addition to its cycles.
     pub cost: u64,
     pub watch: &'a Watch,
+}
+
+/// Receives the progress of shrinking.
+pub trait ShrinkProgress {
+    /// A candidate was tried: the number of candidates, and how many were kept.
+    fn candidate(&mut self, _tried: u64, _kept: u64) {}
+
+    /// The smallest vector so far, at a limited rate. It is the result if the rest of the work is
+    /// lost.
+    fn keep_best(&mut self, _best: &dyn Fn() -> Result<ShrunkVector, Error>) {}
+}
+
+impl ShrinkProgress for () {}
+
+/// A shrunk vector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShrunkVector {
+    /// Its text.
+    pub text: String,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// Candidates tried.
+    pub candidates: u64,
+    /// Whether the budget ended the search.
+    pub out_of_budget: bool,
+    /// Whether it is smaller than the original.
+    pub is_smaller: bool,
 }
 
 /// Shrinks the stimulus `typed`, which fails with the outcome of the request.

@@ -1,12 +1,13 @@
 //! Operations on vectors: replay, shrink, explain, blame and export.
 
 use super::ModelContext;
-use super::query::bytes;
 use super::replay::{self, Waves};
 use super::runner::{self, Runner};
-use super::shrink::{self, PlainDrive, ShrinkRequest, TypedCandidate};
+use super::shrink::{
+    self, PlainDrive, ShrinkProgress, ShrinkRequest, ShrunkVector, TypedCandidate,
+};
 use crate::built::Built;
-use crate::driven::DrivenPins;
+use crate::driven::{DrivenPins, bytes};
 use crate::explanation::Explanation;
 use crate::observe::Record;
 use crate::vector::{Origin, Vector, VectorFile, internal, own_profiles};
@@ -85,18 +86,6 @@ pub trait RunVector: Send + Sync {
     fn explain(&self, on: ModelContext<'_>, observed: &Built) -> Result<Explanation, Error>;
 }
 
-/// Receives the progress of shrinking.
-pub trait ShrinkProgress {
-    /// A candidate was tried: the number of candidates, and how many were kept.
-    fn candidate(&mut self, _tried: u64, _kept: u64) {}
-
-    /// The smallest vector so far, at a limited rate. It is the result if the rest of the work is
-    /// lost.
-    fn keep_best(&mut self, _best: &dyn Fn() -> Result<ShrunkVector, Error>) {}
-}
-
-impl ShrinkProgress for () {}
-
 /// The result of a replay.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replayed {
@@ -120,21 +109,6 @@ impl Replayed {
     pub fn lost(verdict: Verdict, recorded: Option<&Verdict>) -> Self {
         Self::new(Outcome::without_cycles(verdict), recorded, &[])
     }
-}
-
-/// A shrunk vector.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ShrunkVector {
-    /// Its text.
-    pub text: String,
-    /// Its outcome.
-    pub outcome: Outcome,
-    /// Candidates tried.
-    pub candidates: u64,
-    /// Whether the budget ended the search.
-    pub out_of_budget: bool,
-    /// Whether it is smaller than the original.
-    pub is_smaller: bool,
 }
 
 /// A vector of a block.

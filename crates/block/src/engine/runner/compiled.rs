@@ -4,7 +4,6 @@ use super::Runner;
 use crate::built::Built;
 use crate::engine::explain;
 use crate::engine::replay::{self, Waves};
-use crate::engine::session::points;
 use crate::engine::shrink::COST_OF_A_TRY;
 use crate::explanation::Explanation;
 use crate::points::Points;
@@ -23,7 +22,7 @@ pub struct Compiled<B: Block> {
 impl<B: Block> Compiled<B> {
     pub fn load(profile: &Profile, model: &Built) -> Result<Self, Error> {
         let mut kind = model.load::<B>(&profile.parameters)?;
-        let points = if kind.covers() { Some(points::<B>(&mut kind)?) } else { None };
+        let points = if kind.covers() { Some(Points::of_model::<B>(&mut kind)?) } else { None };
         Ok(Self { profile: profile.clone(), kind, points })
     }
 }

@@ -3,8 +3,8 @@
 use super::four_values::{GoldenSide, blame, golden_at, outcome, write_case};
 use super::{Runner, Waves};
 use crate::built::Built;
+use crate::driven::DrivenPins;
 use crate::engine::explain;
-use crate::engine::query::driven;
 use crate::explanation::Explanation;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
@@ -58,7 +58,7 @@ impl Icarus {
             let golden = GoldenSide {
                 info: BlockInfo::of_block::<B>(),
                 outcome: recording.outcome(),
-                pins: driven(&recording, stimulus.before_reset),
+                pins: DrivenPins::of_recording(&recording, stimulus.before_reset),
                 at: &|cycle| golden_at(&recording, parameters, cycle),
             };
             self.compare(&golden, waves, watch)
