@@ -74,7 +74,7 @@ pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use environment::{Environment, Traffic, TrafficError};
 pub use explain::Explain;
 pub use generator::{LongCases, Scenario, Weights};
-pub use golden::{Golden, Rule, Unwritten, unwritten};
+pub use golden::{Golden, Unwritten, unwritten};
 pub use hits::Hits;
 pub use in_c::{GoldenInC, InC};
 pub use info::{Answers, BlockInfo, Blocks, Facts, GroupInfo, ScenarioInfo};
@@ -89,7 +89,7 @@ pub use properties::{
 pub use reset::{Reset, ResetTimer};
 pub use ring::Ring;
 pub use rng::CaseRng;
-pub use rule_set::RuleSet;
+pub use rule_set::{Rule, RuleSet};
 pub use sampler::{bin_name, bins, unreachable};
 pub use scoreboard::{
     Counter, Scoreboard, Total, Violation, check_list, in_reset, require_equal, require_idle,

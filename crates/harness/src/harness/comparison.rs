@@ -6,9 +6,9 @@
 //! ([`Block::TRANSACTION_OUTPUTS`]) are checked by the scoreboard, transaction by transaction.
 
 use super::block::{Block, CycleOf};
-use super::golden::{Golden, Rule};
+use super::golden::Golden;
 use super::parameters::Parameters;
-use super::rule_set::RuleSet;
+use super::rule_set::{Rule, RuleSet};
 use super::same::{has_name, is_same};
 use super::scoreboard::Scoreboard as _;
 use schemars::JsonSchema;

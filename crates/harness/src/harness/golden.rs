@@ -1,18 +1,8 @@
 //! What the writer of a golden model sees. `I` are the inputs of the block, and `O` its outputs.
 
 use super::parameters::Parameters;
-use super::rule_set::RuleSet;
-use serde::{Deserialize, Serialize};
+use super::rule_set::{Rule, RuleSet};
 use std::panic::Location;
-
-/// A rule of a golden model: a row of a transition table or a named behaviour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rule {
-    /// The name used in reports, as in `T18`.
-    pub name: &'static str,
-    /// Its meaning.
-    pub meaning: &'static str,
-}
 
 /// The place of a golden model or a scoreboard that is still to be written, `None` if it is. While
 /// there is one, a case drives the RTL without a comparison and ends as

@@ -1,9 +1,9 @@
 //! Golden models that are written in C or C++.
 
 use super::block::Block;
-use super::golden::{Golden, Rule};
+use super::golden::Golden;
 use super::parameters::Parameters;
-use super::rule_set::RuleSet;
+use super::rule_set::{Rule, RuleSet};
 use std::fmt;
 use verilated::{CModel, CModelKind, Pins};
 

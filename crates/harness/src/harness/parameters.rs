@@ -1,11 +1,13 @@
 //! Parameters of an RTL, and profiles, which are named parameter sets.
 
 use super::leaked;
-use super::random_sets::MOST_RANDOM;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+
+/// Limit of the random profiles of a block, because each needs a compiled model.
+pub(super) const MOST_RANDOM: usize = 64;
 
 /// A parameter of the top module, other than the mask of fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

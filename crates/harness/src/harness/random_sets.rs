@@ -4,12 +4,10 @@
 //! name it.
 
 use super::drawn::case_seed;
-use super::parameters::{Overrides, Parameter, Profile, ProfileError};
+use super::parameters::{MOST_RANDOM, Overrides, Parameter, Profile, ProfileError};
 use super::rng::CaseRng;
 use rand::{RngExt, SeedableRng};
 
-/// Limit of the random profiles of a block, because each needs a compiled model.
-pub const MOST_RANDOM: usize = 64;
 /// The prefix of their number.
 const RANDOM: &str = "random:";
 /// Draws per requested profile before the search for further sets ends.

@@ -1,6 +1,15 @@
-//! The rules that fired in one cycle.
+//! The rules of a golden model, and those that fired in one cycle.
 
-use super::golden::Rule;
+use serde::{Deserialize, Serialize};
+
+/// A rule of a golden model: a row of a transition table or a named behaviour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// The name used in reports, as in `T18`.
+    pub name: &'static str,
+    /// Its meaning.
+    pub meaning: &'static str,
+}
 
 /// The rules that fired in one cycle, by index into [`Golden::RULES`](super::Golden::RULES).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,10 +6,10 @@ use super::comparison::{
     follows_dut,
 };
 use super::coverage::{Bins, Coverage, Covergroup, Edge, RULES, group_bins};
-use super::golden::{Golden, Rule};
+use super::golden::Golden;
 use super::hits::Hits;
 use super::parameters::Parameters;
-use super::rule_set::RuleSet;
+use super::rule_set::{Rule, RuleSet};
 use super::tally::Tally;
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
