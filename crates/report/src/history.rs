@@ -8,10 +8,10 @@
 //! starts a new one. Any other line that is no run of this version is an error.
 
 use crate::paths::{absolute, relative};
-use crate::report::covered_bins;
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, folder_of, read_input};
+use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::run::{self, End, RESULTS, Results, Timing};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -97,6 +97,22 @@ impl RecordedRun {
         }
         Ok(Self { format: Format::Version1, checksum, run, failures, causes })
     }
+}
+
+/// Covered and reachable bins of all profiles of a run; `None` if it recorded no coverage.
+///
+/// # Errors
+/// If the coverage cannot be read.
+pub(crate) fn covered_bins(run: &Path) -> Result<Option<(u64, u64)>, Error> {
+    let coverage = run.join(COVERAGE);
+    if !coverage.exists() {
+        return Ok(None);
+    }
+    let database = Database::read(&coverage)?;
+    let covered = database.profiles.keys().map(|name| database.covered(name));
+    Ok(Some(covered.fold((0, 0), |(hit, reachable), one| {
+        (hit + u64::from(one.hit), reachable + u64::from(one.reachable))
+    })))
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

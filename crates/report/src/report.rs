@@ -35,7 +35,6 @@ use cosim_base::files::{Sync, write_inside, write_whole};
 use cosim_base::program;
 use cosim_block::rtl::command_line;
 use cosim_formats::answers::{ANSWERS, AnswerRecord};
-use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::mutation;
 use cosim_formats::run::{HTML, JUNIT, MARKDOWN, RESULTS, RTL_COPY, runs_in};
 use cosim_harness::harness::Blocks;
@@ -128,22 +127,6 @@ fn page(
 pub fn write_index(folder: &Path, runs: &[PathBuf], blocks: Blocks<'_>) -> Result<PathBuf, Error> {
     write_inside(folder, HTML, index::page(folder, runs, blocks)?.as_bytes())?;
     Ok(folder.join(HTML))
-}
-
-/// Covered and reachable bins of all profiles of a run; `None` if it recorded no coverage.
-///
-/// # Errors
-/// If the coverage cannot be read.
-pub(crate) fn covered_bins(run: &Path) -> Result<Option<(u64, u64)>, Error> {
-    let coverage = run.join(COVERAGE);
-    if !coverage.exists() {
-        return Ok(None);
-    }
-    let database = Database::read(&coverage)?;
-    let covered = database.profiles.keys().map(|name| database.covered(name));
-    Ok(Some(covered.fold((0, 0), |(hit, reachable), one| {
-        (hit + u64::from(one.hit), reachable + u64::from(one.reachable))
-    })))
 }
 
 /// Writes the page of a history: charts, failures and runs of one block or of all.

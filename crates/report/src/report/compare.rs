@@ -1,7 +1,6 @@
 //! Two runs of a block side by side: failures, coverage and speed, as text data and as a page.
 
-use super::html::percent;
-use super::page::{Fact, Head, Section, Tone, render};
+use super::page::{Fact, Head, Section, Tone, percent, render};
 use super::{Results, Timing};
 use crate::paths::{absolute, href, relative};
 use cosim_base::error::{Error, codes};

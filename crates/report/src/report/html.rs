@@ -7,7 +7,7 @@ use super::coverage::{self, Coverage};
 use super::diagram::{self, Diagram};
 use super::fields::{self, FieldRow};
 use super::inspector;
-use super::page::{Fact, Head, Json, Section, Tone, grouped, render};
+use super::page::{Fact, Head, Json, Section, Tone, grouped, percent, render};
 use super::runs::{RunLink, links};
 use super::specification::{self, Specification};
 use super::waves::{self, Waves};
@@ -258,15 +258,6 @@ fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce
     }
 }
 
-/// A share in per cent, rounded down: 100 % means all.
-pub fn percent(part: u64, all: u64) -> String {
-    let thousandths = part.saturating_mul(1000) / all.max(1);
-    match thousandths {
-        1000 => "100 %".to_owned(),
-        _ => format!("{}.{} %", thousandths / 10, thousandths % 10),
-    }
-}
-
 fn profile(results: &super::ProfileResults) -> Profile<'_> {
     let scenarios = results.scenarios.iter();
     let counters = results.counters.iter();
@@ -359,14 +350,4 @@ fn rules<'a>(
             .collect(),
     };
     names.into_iter().map(rule).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::percent;
-
-    #[test]
-    fn a_share_is_100_per_cent_only_if_it_is_all() {
-        assert_eq!([percent(2999, 3000), percent(3000, 3000)], ["99.9 %", "100 %"]);
-    }
 }

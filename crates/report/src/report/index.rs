@@ -1,8 +1,8 @@
 //! The index page of the runs of several blocks: a row for each.
 
-use super::html::percent;
-use super::page::{Fact, Head, Section, Tone, grouped, render};
-use super::{Results, Timing, covered_bins};
+use super::page::{Fact, Head, Section, Tone, grouped, percent, render};
+use super::{Results, Timing};
+use crate::history::covered_bins;
 use crate::paths::{absolute, href, relative};
 use cosim_base::error::Error;
 use cosim_formats::run::HTML;

@@ -145,6 +145,15 @@ fn ticks(text: &str) -> String {
     html
 }
 
+/// A share in per cent, rounded down: 100 % means all.
+pub fn percent(part: u64, all: u64) -> String {
+    let thousandths = part.saturating_mul(1000) / all.max(1);
+    match thousandths {
+        1000 => "100 %".to_owned(),
+        _ => format!("{}.{} %", thousandths / 10, thousandths % 10),
+    }
+}
+
 /// A number with its digits in groups of three, as in `8 800`, by thin spaces that do not break.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -182,5 +191,10 @@ mod tests {
     fn long_numbers_have_groups() {
         let spaced = |number| grouped(number).replace('\u{202f}', " ");
         assert_eq!([8, 8800, 13_250, 1_234_567].map(spaced), ["8", "8800", "13 250", "1 234 567"]);
+    }
+
+    #[test]
+    fn a_share_is_100_per_cent_only_if_it_is_all() {
+        assert_eq!([percent(2999, 3000), percent(3000, 3000)], ["99.9 %", "100 %"]);
     }
 }

@@ -2,7 +2,7 @@
 //! of the same RTL, if they lie beside the run.
 
 use super::Results;
-use super::html::percent;
+use super::page::percent;
 use super::specification::Specification;
 use crate::paths::{absolute, href, relative};
 use cosim_formats::answers::{ANSWERS, AnswerRecord, Counts, ProverCommand, Subject};
