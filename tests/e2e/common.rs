@@ -7,7 +7,7 @@ use cosim_core::checks::Checks;
 use cosim_core::error::{Error, codes};
 use cosim_core::harness::{BlockInfo, Explain, Parameters};
 use cosim_core::verilated::ModelKind;
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;

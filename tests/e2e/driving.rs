@@ -11,7 +11,7 @@ use cosim_core::harness::{
     Watch, case_seed,
 };
 use cosim_core::verilated::{BeforeReset, Model};
-use cosim_rtl::models::View;
+use cosim_rtl::backend::View;
 use rand::SeedableRng;
 
 /// Cases of each scenario and profile.

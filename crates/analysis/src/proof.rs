@@ -20,7 +20,7 @@ use cosim_harness::harness::{Profile, Verdict};
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::worker::one_shot::VectorJob;
 use cosim_regress::worker::{Finish, OneShotWorker};
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;

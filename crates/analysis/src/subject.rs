@@ -10,7 +10,7 @@ use cosim_formal::certificate::solver;
 use cosim_formats::answers::{ProverCommand, Subject, SubjectRtl};
 use cosim_harness::harness::{Profile, Verdict};
 use cosim_regress::blocks::BlockHandle;
-use cosim_rtl::models::RtlModels as _;
+use cosim_rtl::backend::RtlModels as _;
 use cosim_rtl::yosys;
 use std::time::Instant;
 use verilated::BeforeReset;

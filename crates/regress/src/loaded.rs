@@ -8,8 +8,9 @@ use cosim_block::rtl::Rtl;
 use cosim_block::vector::own_profiles;
 use cosim_block::vector::{Origin, VectorFile, VectorHead};
 use cosim_harness::harness::{Overrides, Profile, Verdict};
+use cosim_rtl::backend::RtlModels as _;
 use cosim_rtl::export::{Language, Testbench};
-use cosim_rtl::models::{Examined, RtlModels as _};
+use cosim_rtl::models::Examined;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 

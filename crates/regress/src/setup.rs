@@ -10,7 +10,7 @@ use cosim_block::shard::Shard;
 use cosim_block::vector::Origin;
 use cosim_formats::run::Plan;
 use cosim_harness::harness::{BlockInfo, Case, LONGEST, LongCases, Profile, Verdict};
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};

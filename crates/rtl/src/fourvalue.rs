@@ -5,13 +5,11 @@
 //! valid, which a block must not read. Every output that a consumer may read must be known: valids,
 //! readies, enables, payload with its valid, all other outputs, and the state register.
 
-use crate::backend::ModelRequest;
 use crate::export::{PortText, render};
-use crate::models::{Copies, Examined, RtlModels as _, ports, verilator};
+use crate::models::{Copies, Examined, ports, verilator};
 use cosim_base::error::Error;
-use cosim_block::driven::check_cycle_exact;
 use cosim_block::words::Words;
-use cosim_harness::harness::BlockInfo;
+use cosim_harness::harness::{BlockInfo, Parameters};
 use minijinja::context;
 use std::path::Path;
 use tempfile::TempDir;
@@ -31,13 +29,14 @@ const RTL: &str = "rtl";
 /// # Errors
 /// [`Error::File`] if the RTL files cannot be copied to one folder. [`Error::Build`] if its ports
 /// differ from those that the program was built with.
-pub fn simulation(model: &ModelRequest<'_>) -> Result<Simulation, Error> {
-    let (info, parameters) = (model.info, model.parameters);
-    check_cycle_exact(info.name, info.transaction_outputs, "simulation with four values")?;
-    let examined = model.rtl.examined(info)?;
-    let copies = Copies::new(&examined)?;
+pub fn simulation(
+    info: &'static BlockInfo,
+    examined: &Examined,
+    parameters: &Parameters,
+) -> Result<Simulation, Error> {
+    let copies = Copies::new(examined)?;
     let values = info.verilog(parameters, &examined.parameters);
-    check_ports(info, &examined, &values)?;
+    check_ports(info, examined, &values)?;
     let (inputs, outputs) = (Words::of_ports(info.inputs), Words::of_ports(info.outputs));
     let compared = info.naming.in_order(&info.outputs.iter().collect::<Vec<_>>());
     let compared: Vec<PortText> = compared

@@ -1,8 +1,8 @@
 //! Reads, compiles and exports RTL, and runs external tools on it.
 //!
-//! - [`models`] examines RTL with Verilator and compiles models of it, or finds them in the cache.
-//! - [`backend`] has the simulators for which models are built; [`fourvalue`] writes the testbench
-//!   of those with four values.
+//! - [`models`] has what models are compiled from, and their cache.
+//! - [`backend`] builds models for each simulator; [`fourvalue`] writes the testbench of those with
+//!   four values.
 //! - [`yosys`] runs Yosys on RTL; [`rtlil`] reads the netlists that it writes;
 //!   [`gates`] synthesises one that can replace the RTL.
 //! - [`changed`] compares the text of two versions.

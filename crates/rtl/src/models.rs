@@ -1,4 +1,4 @@
-//! Provides models: linked into the program, or compiled at run time from built-in or user RTL.
+//! What models are compiled from: examined RTL, its ports and Verilator; and the cache of models.
 
 mod copies;
 mod data;
@@ -13,16 +13,10 @@ mod observer;
 mod on_disk;
 mod special;
 
-use crate::answers::Answers;
 use crate::answers::store::Store;
-use crate::backend::{ModelRequest, backend_of};
-use crate::yosys;
 pub use copies::{Copies, data as copied_data};
 use cosim_base::error::{Error, codes};
-use cosim_base::program;
-use cosim_block::built::Built;
-use cosim_block::rtl::Rtl;
-use cosim_harness::harness::{BlockInfo, Parameters, Profile};
+use cosim_harness::harness::BlockInfo;
 pub use data::REVISION;
 pub use delays::{Delay, delays};
 pub use examined::{AssertionFile, Examined, FileRead, candidates};
@@ -32,16 +26,14 @@ pub use header::{Header, HeaderParameter, InterfacePort};
 pub(crate) use observer::observing_top;
 pub use observer::{OBSERVING_TOP, TEXT_BITS, observed_name};
 pub use on_disk::OnDisk;
-use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use verilated::Port;
-use verilated_build::activity::Activity;
 use verilated_build::{Kept, Port as BuildPort, Ports};
 use verilated_files::trust;
-use verilated_runtime::{Tracing, Verilator};
+use verilated_runtime::Verilator;
 
 /// The target triple that models are compiled for.
 pub const TARGET: &str = env!("COSIM_TARGET");
@@ -55,147 +47,6 @@ const STARTED: &str = "begun";
 const LIBRARY: &str = "library";
 /// Answers get 1/8 of the cache limit, compiled models the rest.
 const ANSWERS_PART: u64 = 8;
-
-/// How a model is built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
-    /// For regressions: inputs are registered where that makes no difference.
-    Bare,
-    /// For a few cases: `Bare`, if it is there, and else a model that behaves like it, compiled in
-    /// half the time and slower.
-    Quick,
-    /// Verilator's model of the unchanged RTL with two evaluations per cycle: the reference.
-    Plain,
-    /// As `Bare`, with counters of line, branch and toggle coverage.
-    Covered,
-    /// Inside a top that also holds the golden model's outputs, state and rules, with waves of
-    /// both.
-    Observed(Tracing),
-}
-
-/// Results of examining RTL with Verilator, by block and RTL.
-type Known = BTreeMap<(&'static str, Rtl), Arc<Examined>>;
-static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
-
-/// Forgets all results of Verilator: the RTL files may have changed.
-pub fn forget_examined() {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clear();
-}
-
-/// What the tool does with a user's RTL.
-pub trait RtlModels {
-    /// Examines this RTL with Verilator, once: a whole command uses the files as they were then.
-    ///
-    /// # Errors
-    /// As [`Examined::new`].
-    fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error>;
-
-    /// A hash of the names and texts of all files of the RTL, including included ones. A copy of
-    /// the built-in RTL has the same hash as the original.
-    ///
-    /// # Errors
-    /// As [`Rtl::examined`].
-    fn identity(&self, info: &'static BlockInfo) -> Result<String, Error>;
-
-    /// Rejects profiles that differ in a parameter that the RTL does not have.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if they differ in one; as [`Rtl::examined`].
-    fn check_profiles(&self, info: &'static BlockInfo, profiles: &[Profile]) -> Result<(), Error>;
-
-    /// Builds a model of this RTL, unless it is linked in or cached in `kept`. It is not loaded.
-    ///
-    /// # Errors
-    /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from
-    /// those that the program was built with.
-    fn build(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-        kept: &Kept,
-    ) -> Result<Built, Error>;
-
-    /// As [`Rtl::build`], with the cache of the user.
-    ///
-    /// # Errors
-    /// As [`Rtl::build`] and [`model_cache`].
-    fn build_for_user(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-    ) -> Result<Built, Error>;
-}
-
-impl RtlModels for Rtl {
-    fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error> {
-        // The lock is held while Verilator runs, so that other threads wait for its result.
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (info.name, self.clone());
-        if let Some(examined) = known.get(&key) {
-            return Ok(Arc::clone(examined));
-        }
-        let _activity = Activity::start(format!("reading the RTL of {}", info.name));
-        let examined = Arc::new(Examined::new(info, self)?);
-        for place in &examined.computed {
-            program::warn(format_args!(
-                "{place}: the RTL computes the name of a file that it opens, so the \
-                 contents of that file are not part of the RTL's identity"
-            ));
-        }
-        known.insert(key, Arc::clone(&examined));
-        Ok(examined)
-    }
-
-    fn identity(&self, info: &'static BlockInfo) -> Result<String, Error> {
-        Ok(self.examined(info)?.identity.clone())
-    }
-
-    fn check_profiles(&self, info: &'static BlockInfo, profiles: &[Profile]) -> Result<(), Error> {
-        let examined = self.examined(info)?;
-        let values = |profile: &Profile| profile.parameters.verilog(info.rtl.mask_parameter);
-        let Some(first) = profiles.first().map(values) else { return Ok(()) };
-        for (index, (name, value)) in first.iter().enumerate() {
-            let is_same = |profile: &Profile| values(profile)[index].1 == *value;
-            if !examined.parameters.contains(name) && !profiles.iter().all(is_same) {
-                let names: Vec<&str> = profiles.iter().map(|profile| &*profile.name).collect();
-                return Err(Error::Usage(
-                    codes::NO_SUCH_PARAMETER,
-                    format!(
-                        "module {} of this RTL has no parameter {name}, so it has one behavior; \
-                         select the profile that it implements with --fixes: {}, or a mask",
-                        info.rtl.top,
-                        names.join(", ")
-                    ),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn build(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-        kept: &Kept,
-    ) -> Result<Built, Error> {
-        let kept = &|| Ok(kept.clone());
-        let rtl = self;
-        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept })
-    }
-
-    fn build_for_user(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-    ) -> Result<Built, Error> {
-        let (rtl, kept) = (self, &model_cache);
-        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept })
-    }
-}
 
 /// The ports that the program was built with.
 pub fn ports(info: &'static BlockInfo) -> Ports {
@@ -253,19 +104,6 @@ pub fn kept_in(folder: PathBuf) -> Result<Kept, Error> {
 pub fn answer_store() -> Result<Option<Store>, Error> {
     let limit = cache_limit()?;
     Ok(cache_folder()?.map(|folder| Store::new(folder.join(ANSWERS), limit / ANSWERS_PART)))
-}
-
-/// The cache of answers for a command. It is disabled if `ignores` is set or if there is no cache
-/// folder.
-///
-/// # Errors
-/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is not a size. [`Error::Environment`] if Yosys is
-/// missing.
-pub fn answers(ignores: bool) -> Result<Answers, Error> {
-    let store = if ignores { None } else { answer_store()? };
-    let Some(store) = store else { return Ok(Answers::none()) };
-    let programs = yosys::identity()?;
-    Ok(programs.map_or_else(Answers::none, |programs| Answers::new(store, programs)))
 }
 
 /// An environment variable, unless it is empty.

@@ -20,7 +20,7 @@ use cosim_regress::blocks::BlockHandle;
 use cosim_regress::setup::cases_of;
 use cosim_regress::setup::{Session, Setup};
 use cosim_regress::worker::{OneShotWorker, WorkerProgram};
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
 use cosim_rtl::yosys;
 use equivalence::EquivalenceChecks;
 use std::collections::BTreeMap;

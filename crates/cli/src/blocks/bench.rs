@@ -14,7 +14,8 @@ use cosim_block::worker::task::{Action, Task};
 use cosim_harness::harness::Profile;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::worker::OneShotWorker;
-use cosim_rtl::models::{Examined, RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
+use cosim_rtl::models::Examined;
 use std::process::ExitCode;
 
 /// What to measure.

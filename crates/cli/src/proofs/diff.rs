@@ -16,7 +16,7 @@ use cosim_formats::run::DirectoryLock;
 use cosim_new::Reset;
 use cosim_regress::revision::{Named, named};
 use cosim_regress::worker::OneShotWorker;
-use cosim_rtl::models::RtlModels as _;
+use cosim_rtl::backend::RtlModels as _;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -10,7 +10,8 @@ use cosim_block::rtl::Rtl;
 use cosim_formats::run::{End, Group, OutputLocation, Totals};
 use cosim_harness::value::short;
 use cosim_regress::regression::FinishedRun;
-use cosim_rtl::models::{self, OnDisk};
+use cosim_rtl::backend::forget_examined;
+use cosim_rtl::models::OnDisk;
 use notify_debouncer_mini::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
 use std::collections::BTreeSet;
@@ -89,7 +90,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Err(error) => return Err(error),
         }
         watcher.wait(read, &interrupted)?;
-        models::forget_examined();
+        forget_examined();
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,8 @@ use cosim_regress::blocks::BlockHandle;
 use cosim_regress::loaded::LoadedVector;
 use cosim_regress::worker::{Limits, WorkerProgram};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{self, RtlModels as _};
+use cosim_rtl::backend::RtlModels as _;
+use cosim_rtl::{models, yosys};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -676,7 +677,10 @@ impl Caching {
 
     /// The cache of answers of Yosys and ABC.
     pub fn answers(self) -> Result<Answers, Error> {
-        models::answers(self.no_cache)
+        let store = if self.no_cache { None } else { models::answer_store()? };
+        let Some(store) = store else { return Ok(Answers::none()) };
+        let programs = yosys::identity()?;
+        Ok(programs.map_or_else(Answers::none, |programs| Answers::new(store, programs)))
     }
 }
 

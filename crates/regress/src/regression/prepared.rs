@@ -17,7 +17,7 @@ use cosim_formats::run::{
     Day, Header, InterruptedRun, Journal, LostWorkers, Moment, OutputLocation, PeakMemory, Plan,
     RtlCopy, RunCommand, RunDirectory, State, Tally, Timing,
 };
-use cosim_rtl::models::RtlModels as _;
+use cosim_rtl::backend::RtlModels as _;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;

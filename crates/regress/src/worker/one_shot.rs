@@ -12,7 +12,7 @@ use cosim_block::engine::{Replayed, ShrinkProgress, ShrunkVector, Waves};
 use cosim_block::rtl::Rtl;
 use cosim_block::worker::wire::{Answer, Reply, Request, Work};
 use cosim_harness::harness::{Blame, Outcome, Profile, Verdict};
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
 use verilated_runtime::Tracing;
 
 use cosim_block::vector::VectorFile;

@@ -15,7 +15,7 @@ use cosim_formats::mutation::{
     Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
 };
 use cosim_harness::harness::Blocks;
-use cosim_rtl::models::RtlModels as _;
+use cosim_rtl::backend::RtlModels as _;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

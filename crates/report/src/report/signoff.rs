@@ -15,7 +15,7 @@ use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::mutation::{self, MutantClass, MutantStatus};
 use cosim_formats::run::RESULTS;
 use cosim_harness::harness::{BlockInfo, Blocks};
-use cosim_rtl::models::RtlModels as _;
+use cosim_rtl::backend::RtlModels as _;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Verilator: two values, in models that are linked into the program or compiled at run time.
 
-use super::{Backend, Feature, ModelRequest};
-use crate::models::{OBSERVING_TOP, RtlModels as _, TARGET, View, observing_top, ports, verilator};
+use super::{Backend, Feature, ModelRequest, RtlModels as _, View};
+use crate::models::{OBSERVING_TOP, TARGET, observing_top, ports, verilator};
 use cosim_base::error::Error;
 use cosim_block::built::Built;
 use std::path::PathBuf;

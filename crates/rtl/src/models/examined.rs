@@ -5,7 +5,6 @@ mod names;
 
 use super::expanded::PreprocessedRtl;
 use super::verilator;
-use crate::backend::{self, Feature};
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
 use cosim_block::rtl::Rtl;
@@ -23,8 +22,6 @@ use verilated_build::{
 use verilated_files::Hash;
 use verilated_files::foreign::lay_out;
 
-/// A module that instantiates the block's top, so that Verilator searches for the top, too.
-pub(super) const ASKING_TOP: &str = "cosim_ask";
 /// Folder of the built-in RTL, as Verilator sees it.
 const BUILT_IN: &str = "@built-in";
 /// The temporary folder of the files that Verilator sees.
@@ -186,11 +183,10 @@ impl Examined {
             block,
             assertions,
         };
-        let examined = match rtl.is_built_in() {
-            true => Self { assertions: wanted.own_assertions(true), ..Self::built_in(info)? },
-            false => examine(&wanted, rtl)?,
-        };
-        if rtl.assertions { examined.with_assertions(rtl, info.name) } else { Ok(examined) }
+        match rtl.is_built_in() {
+            true => Ok(Self { assertions: wanted.own_assertions(true), ..Self::built_in(info)? }),
+            false => examine(&wanted, rtl),
+        }
     }
 
     /// The whole hash of what is compiled. [`Self::identity`] is for people, and so short that
@@ -209,11 +205,10 @@ impl Examined {
     }
 
     /// The same with assertions that simulation checks, which make it another RTL.
-    fn with_assertions(mut self, rtl: &Rtl, block: &str) -> Result<Self, Error> {
+    pub(crate) fn with_assertions(mut self, block: &str) -> Result<Self, Error> {
         let refuse = |message: &str| {
             Err(Error::Usage(codes::OPTIONS_CONFLICT, format!("--assertions: {message}")))
         };
-        backend::check(rtl, Feature::Assertions)?;
         let Some(AssertionFile { name, text, .. }) = &self.assertions else {
             let file = assertion_module(block);
             return refuse(&format!("block {block} has no file {file}.sv beside its RTL"));

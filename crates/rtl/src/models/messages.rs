@@ -1,8 +1,10 @@
 //! Verilator's messages as a user reads them: without the module that cosim writes around the top,
 //! and with what can be done.
 
-use super::examined::ASKING_TOP;
 use verilated_runtime::Verilator;
+
+/// A module that instantiates the block's top, so that Verilator searches for the top, too.
+pub const ASKING_TOP: &str = "cosim_ask";
 
 /// Messages without the module that instantiates the top: what is wrong there is said of the top.
 /// Warnings about it are left out, and all warnings if there are errors. So are the names under

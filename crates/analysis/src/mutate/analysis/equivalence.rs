@@ -21,7 +21,7 @@ use cosim_formal::ladder::{LATER, SOON};
 use cosim_formats::mutation::{MutantStatus, Report};
 use cosim_harness::harness::Profile;
 use cosim_regress::worker::{Finish, OneShotWorker};
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -21,8 +21,7 @@ use cosim_harness::harness::Profile;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::worker::{OneShotWorker, WorkerProgram};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::backend::{self, Feature};
-use cosim_rtl::models::{self, RtlModels as _};
+use cosim_rtl::backend::{self, Feature, RtlModels as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -78,7 +77,7 @@ impl Shared {
         let program = arguments.options.limits.program()?;
         let worker = OneShotWorker::new(program.clone(), Arc::clone(&interrupted));
         let answers = match arguments.check {
-            Some(_) => models::answers(true)?,
+            Some(_) => Answers::none(),
             None => arguments.options.caching.answers()?,
         };
         Ok(Self { rtl, program, worker, interrupted, answers })

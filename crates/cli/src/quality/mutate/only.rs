@@ -17,7 +17,7 @@ use cosim_formats::mutation::Mutation;
 use cosim_formats::mutation::VECTORS;
 use cosim_regress::worker::OneShotWorker;
 use cosim_regress::worker::one_shot::VectorJob;
-use cosim_rtl::models::{RtlModels as _, View};
+use cosim_rtl::backend::{RtlModels as _, View};
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;

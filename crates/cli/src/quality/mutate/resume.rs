@@ -13,7 +13,7 @@ use cosim_formats::run::{DirectoryLock, runs_in};
 use cosim_harness::harness::Profile;
 use cosim_regress::blocks;
 use cosim_regress::setup::Setup;
-use cosim_rtl::models::RtlModels as _;
+use cosim_rtl::backend::RtlModels as _;
 use cosim_rtl::yosys;
 use std::env;
 use std::path::{Path, PathBuf};

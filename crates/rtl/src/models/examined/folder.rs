@@ -2,11 +2,12 @@
 
 use super::super::data::{self, REVISION, SearchFolder};
 use super::super::given::{Folder, Named, UserRtl, folder_of};
-use super::super::{TARGET, messages, verilator};
+use super::super::messages::{self, ASKING_TOP};
+use super::super::{TARGET, verilator};
 use super::names::Names;
 use super::{
-    ASKING_TOP, AssertionFile, BUILT_IN, Examined, FILES, FileRead, TopRequest, assertion_module,
-    candidates, design_wrapper, identity, words,
+    AssertionFile, BUILT_IN, Examined, FILES, FileRead, TopRequest, assertion_module, candidates,
+    design_wrapper, identity, words,
 };
 use cosim_base::error::{Error, codes};
 use cosim_block::rtl::Rtl;
