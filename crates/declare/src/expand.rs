@@ -398,7 +398,7 @@ impl Code<'_> {
             impl ::cosim_core::harness::Traffic for Traffic {
                 fn check(&self) -> ::core::result::Result<(), ::cosim_core::harness::TrafficError> {
                     ::cosim_core::declared::check_clocks(&self.clocks, #clocks)?;
-                    #(::cosim_core::declared::check(#texts, &self.#parts)?;)*
+                    #(::cosim_core::harness::check_part(#texts, &self.#parts)?;)*
                     ::core::result::Result::Ok(())
                 }
             }
@@ -733,11 +733,11 @@ impl Code<'_> {
                 ),
             }
         });
-        let count = number(sources.len() as u64);
+        let places = (0..sources.len()).map(|place| number(place as u64));
         let items = (!sources.is_empty()).then(|| {
             quote! {
                 for _ in 0..packets {
-                    match ::cosim_core::declared::choose(#count, rng) {
+                    match ::cosim_core::harness::Draw::one_of(rng, &[#(#places),*]) {
                         #(#arms)*
                         _ => {}
                     }

@@ -5,12 +5,10 @@ use crate::agent::{Agent, AgentCoverage, Counts, Pace, Progress};
 use crate::channels::{ChannelScenario, SinkWeights, SourceWeights, default_scenarios};
 use crate::harness::clocks::{ClockTiming, Clocks, RisingClocks};
 use crate::harness::{
-    self, Bins, Block, CaseRng, Checked, Covergroup, Edge, Noise, Parameters, Percent, Reset,
-    ResetTimer, Scenario, Span, Traffic, TrafficError, Transfer, Unreachable, group_bins,
-    scenarios_from,
+    self, Bins, Block, Checked, Covergroup, Edge, Noise, Parameters, Percent, Reset, ResetTimer,
+    Scenario, Span, Traffic, TrafficError, Transfer, Unreachable, group_bins, scenarios_from,
 };
 use crate::value::Uint;
-use rand::RngExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{self, Debug};
@@ -458,17 +456,6 @@ pub const fn all_groups<const N: usize>(lists: &[&[Covergroup]]) -> [Covergroup;
     all
 }
 
-/// Checks the part of a traffic with this name.
-///
-/// # Errors
-/// The first wrong place below the name.
-pub fn check(name: &str, part: &impl Traffic) -> Result<(), TrafficError> {
-    part.check().map_err(|TrafficError { path, message }| {
-        let dot = if path.starts_with('[') { "" } else { "." };
-        TrafficError { path: format!("{name}{dot}{path}"), message }
-    })
-}
-
 /// Checks the clocks of a traffic.
 ///
 /// # Errors
@@ -548,9 +535,4 @@ pub fn paced_scenarios<W: PartialEq>(
         scenarios.push(with);
     }
     scenarios
-}
-
-/// An index below `count`; 0 if there is none.
-pub fn choose(count: usize, rng: &mut CaseRng) -> usize {
-    if count == 0 { 0 } else { rng.random_range(0..count) }
 }

@@ -71,7 +71,7 @@ pub use delays::Delays;
 pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
-pub use environment::{Environment, Traffic, TrafficError};
+pub use environment::{Environment, Traffic, TrafficError, check_part};
 pub use explain::Explain;
 pub use generator::{LongCases, Scenario, Weights};
 pub use golden::{Golden, Unwritten, unwritten};

@@ -1,8 +1,7 @@
 //! A source: it offers items on a channel.
 
 use crate::agent::AgentTraffic;
-use crate::declared::check;
-use crate::harness::{Reset, Traffic, TrafficError};
+use crate::harness::{Reset, Traffic, TrafficError, check_part};
 use crate::value::Uint;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -272,7 +271,7 @@ where
 {
     fn check(&self) -> Result<(), TrafficError> {
         let mut lanes = self.iter().enumerate();
-        lanes.try_for_each(|(lane, list)| check(&format!("[{lane}]"), list))
+        lanes.try_for_each(|(lane, list)| check_part(&format!("[{lane}]"), list))
     }
 }
 
@@ -356,6 +355,6 @@ mod tests {
         assert_eq!(sources.clock(0b11, |_| {}), [2, 2]);
         assert!(sources.is_done());
         let wrong = [vec![], vec![offer(0, 'a', 0, 0)]];
-        assert_eq!(check("req", &wrong).unwrap_err().path, "req[1][0].item");
+        assert_eq!(check_part("req", &wrong).unwrap_err().path, "req[1][0].item");
     }
 }

@@ -2,7 +2,6 @@
 
 use super::source::{Lanes, Offer};
 use crate::agent::{AgentWeights, Pace};
-use crate::declared::choose;
 use crate::harness::{CaseRng, Draw, Percent};
 use crate::value::Uint;
 
@@ -62,7 +61,7 @@ impl SourceWeights {
         let lane = match used.as_slice() {
             [] => None,
             [lane] => Some(*lane),
-            lanes => Some(lanes[choose(lanes.len(), rng)]),
+            lanes => Some(rng.one_of(lanes)),
         };
         let item = draw(rng);
         let entry = self.offer(item, next.reset, rng);

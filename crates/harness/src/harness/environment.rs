@@ -32,6 +32,17 @@ pub struct TrafficError {
     pub message: String,
 }
 
+/// Checks the part of a traffic with this name.
+///
+/// # Errors
+/// The first wrong place below the name.
+pub fn check_part(name: &str, part: &impl Traffic) -> Result<(), TrafficError> {
+    part.check().map_err(|TrafficError { path, message }| {
+        let dot = if path.starts_with('[') { "" } else { "." };
+        TrafficError { path: format!("{name}{dot}{path}"), message }
+    })
+}
+
 /// The environment of the block. It responds to the golden model and follows an explicit list of
 /// stimulus.
 pub trait Environment<'a, I, O, T> {
