@@ -5,29 +5,8 @@
 //! text. The caller locates the files.
 
 use crate::{Elaboration, Preprocessed};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-
-/// A file that RTL opens by a constant name. The model embeds its text, so that it reads the hashed
-/// text in any working directory.
-#[derive(Clone, PartialEq, Eq)]
-pub struct DataFile {
-    /// Its name in the RTL.
-    pub name: String,
-    /// Its text, or `None` if the file does not exist.
-    pub text: Option<Arc<[u8]>>,
-}
-
-impl fmt::Debug for DataFile {
-    /// Shows a hash instead of the text, because designs are hashed by their debug output.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hash = self.text.as_ref().map(Sha256::digest);
-        f.debug_struct("DataFile").field("name", &self.name).field("hash", &hash).finish()
-    }
-}
 
 /// A call that opens a file to read it, in an elaborated design.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -258,13 +237,5 @@ mod tests {
         ] {
             assert_eq!(constant(text).as_deref(), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn designs_with_different_data_differ() {
-        let shown =
-            |text: &[u8]| format!("{:?}", DataFile { name: "a".into(), text: Some(text.into()) });
-        assert_eq!(shown(b"1"), shown(b"1"));
-        assert_ne!(shown(b"1"), shown(b"2"));
     }
 }

@@ -41,7 +41,7 @@ mod tool;
 pub mod tree;
 mod verilate;
 
-pub use data::{DataFile, DataNames, Opened, opens_files};
+pub use data::{DataNames, Opened, opens_files};
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
 pub use icarus::{Icarus, Simulation};
@@ -59,7 +59,7 @@ pub use tool::{
     EXCEEDED, answer_within, check_interrupted, interrupt, is_crash, messages, messages_until,
     messages_within, written_text,
 };
-pub use verilate::{Clock, Design, Verilated, Wrapper};
+pub use verilate::{Clock, DataFile, Design, Verilated, Wrapper};
 
 /// The texts that determine the generated code and its compilation, for content hashes.
 pub fn generator_text() -> impl Iterator<Item = &'static str> {

@@ -2,13 +2,15 @@
 
 use crate::options::{TURNED_ON, of_newer};
 use crate::tool::{self, ALL, Keep};
-use crate::{DataFile, Error, VerilatorOption, before_reset};
+use crate::{Error, VerilatorOption, before_reset};
+use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 use verilated_runtime::{Error as RuntimeError, Tracing, Verilator};
 
 /// The widest signal in bits, and the largest memory in words, that a trace contains.
@@ -38,6 +40,24 @@ impl From<&str> for Clock {
 impl fmt::Display for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// A file that RTL opens by a constant name. The model embeds its text, so that it reads the hashed
+/// text in any working directory.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DataFile {
+    /// Its name in the RTL.
+    pub name: String,
+    /// Its text, or `None` if the file does not exist.
+    pub text: Option<Arc<[u8]>>,
+}
+
+impl fmt::Debug for DataFile {
+    /// Shows a hash instead of the text, because designs are hashed by their debug output.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hash = self.text.as_ref().map(Sha256::digest);
+        f.debug_struct("DataFile").field("name", &self.name).field("hash", &hash).finish()
     }
 }
 
@@ -369,4 +389,17 @@ fn cpp_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DataFile;
+
+    #[test]
+    fn designs_with_different_data_differ() {
+        let shown =
+            |text: &[u8]| format!("{:?}", DataFile { name: "a".into(), text: Some(text.into()) });
+        assert_eq!(shown(b"1"), shown(b"1"));
+        assert_ne!(shown(b"1"), shown(b"2"));
+    }
 }
