@@ -30,8 +30,7 @@ use cosim_formats::answers::{
 use cosim_harness::harness::{Case, Difference, LONGEST, Profile, Verdict};
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::runner::SHRINK_BUDGET;
-use cosim_regress::setup::cases_of;
-use cosim_regress::setup::{Session, Setup};
+use cosim_regress::setup::{Session, Setup, cases_of};
 use cosim_regress::worker::one_shot::VectorJob;
 use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::answers::Answers;

@@ -7,19 +7,16 @@
 mod files;
 mod shard;
 
-use crate::blocks;
-use crate::blocks::BlockHandle;
+use crate::blocks::{self, BlockHandle};
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::shard::Shard;
 use cosim_formats::coverage::code::Sources;
 use cosim_formats::coverage::{CoverageMerge, Database, Recorder, Run};
-use cosim_formats::run;
 use cosim_formats::run::{
-    CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS, RtlCopy,
-    RunDirectory, Tally, Totals,
+    self, CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan,
+    ProfileResults, RESULTS, Results, RtlCopy, RunDirectory, Tally, Timing, Totals,
 };
-use cosim_formats::run::{ProfileResults, Results, Timing};
 use cosim_harness::harness::{BlockInfo, Signature, Verdict};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;

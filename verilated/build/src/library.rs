@@ -1,9 +1,8 @@
 //! Compiles models at run time into shared libraries, cached by content.
 
-use crate::compile;
 use crate::described::Described;
 use crate::registered::{self, choose};
-use crate::{Design, Error, Kept, Ports, Verilated, codegen};
+use crate::{Design, Error, Kept, Ports, Verilated, codegen, compile};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;

@@ -1,8 +1,7 @@
 //! The equivalence checker: decides whether any input distinguishes a surviving mutant from the
 //! RTL.
 
-use super::build::BASE;
-use super::build::Mutants;
+use super::build::{BASE, Mutants};
 use cosim_aig::{Aig, EquivalenceQuery, Interface};
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;

@@ -5,8 +5,7 @@
 
 use cosim_base::error::{Error, codes};
 use cosim_block::built::Built;
-use cosim_block::mutate::KillMethod;
-use cosim_block::mutate::{Kill, MutationJob};
+use cosim_block::mutate::{Kill, KillMethod, MutationJob};
 use cosim_harness::harness::{Case, Outcome, Verdict};
 
 use cosim_block::worker::task::{Action, Task};

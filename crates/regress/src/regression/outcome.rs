@@ -4,9 +4,8 @@ use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
 use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Sources, lcov};
-use cosim_formats::run;
 use cosim_formats::run::{
-    Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
+    self, Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
 };
 use cosim_harness::harness::{COMPARED, COMPARED_TRANSACTIONS, Comparison};
 use serde::Serialize;

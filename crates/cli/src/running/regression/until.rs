@@ -1,8 +1,7 @@
 //! The option --until-coverage.
 
 use super::Regression;
-use crate::terminal::options::heading;
-use crate::terminal::options::percent;
+use crate::terminal::options::{heading, percent};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 
