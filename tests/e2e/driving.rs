@@ -42,8 +42,7 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
         for index in 0..CASES {
             let name = format!("{}/{}/{}/{index}", B::NAME, golden.name, scenario.name);
             let mut rng = CaseRng::seed_from_u64(case_seed(7, &name));
-            let stimulus: Stimulus<B> =
-                Stimulus::<B>::draw(&scenario.weights, parameters, PACKETS, &mut rng);
+            let stimulus = Stimulus::<B>::draw(&scenario.weights, parameters, PACKETS, &mut rng);
             for before in [BeforeReset::Ones, BeforeReset::Zeros] {
                 let mut dut = by_cycle::<B>(plain.create(before).unwrap());
                 let expected = harness::run::<B>(&stimulus, parameters, &mut dut, &watch);

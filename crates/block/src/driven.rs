@@ -1,7 +1,7 @@
 //! The pins of a case that no RTL influences.
 
 use cosim_base::error::{Error, codes};
-use cosim_harness::harness::{BeforeResetText as BeforeResetForm, Block, Recording, Verdict};
+use cosim_harness::harness::{BeforeResetText, Block, Recording, Verdict};
 use serde::{Deserialize, Serialize};
 use verilated::{BeforeReset, Pins};
 
@@ -20,7 +20,7 @@ pub struct DrivenPins {
     #[serde(default)]
     pub wrong: Vec<String>,
     /// What registers hold before reset.
-    #[serde(with = "BeforeResetForm")]
+    #[serde(with = "BeforeResetText")]
     pub before_reset: BeforeReset,
     /// How the case ends if no output differs.
     #[serde(with = "cosim_harness::as_json")]
@@ -46,7 +46,7 @@ impl DrivenPins {
 }
 
 /// The bytes of the pins of each cycle.
-pub(crate) fn bytes<P: Pins>(cycles: &[P]) -> Vec<Vec<u8>> {
+pub(crate) fn bytes(cycles: &[impl Pins]) -> Vec<Vec<u8>> {
     cycles.iter().map(|pins| pins.as_bytes().to_vec()).collect()
 }
 

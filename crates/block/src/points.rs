@@ -148,7 +148,6 @@ pub struct Points {
 }
 
 impl Points {
-    /// The points of a model.
     pub(crate) fn of_model<B: Block>(
         kind: &mut ModelKind<B::Inputs, B::Outputs>,
     ) -> Result<Self, Error> {

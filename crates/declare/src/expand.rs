@@ -821,10 +821,12 @@ impl Code<'_> {
             }
         };
         let clocks = clocks.iter().map(word);
-        let transactions = clause("transactions").map(|names| {
-            let names = match names.is_empty() {
+        let transactions = clause("transactions").map(|listed| {
+            let names = match listed.is_empty() {
                 true => self.declaration.all_outputs.clone(),
-                false => output_names(names),
+                false => {
+                    names.parse2(listed.clone()).unwrap_or_default().iter().map(word).collect()
+                }
             };
             quote!(const TRANSACTION_OUTPUTS: &'static [&'static str] = &[#(#names),*];)
         });
@@ -910,10 +912,6 @@ impl Code<'_> {
             }
         }
     }
-}
-
-fn output_names(tokens: &TokenStream) -> Vec<String> {
-    names.parse2(tokens.clone()).unwrap_or_default().iter().map(word).collect()
 }
 
 /// The fields of ports: `PORT = FIELDS, ..`.

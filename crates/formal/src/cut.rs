@@ -58,7 +58,8 @@ impl Kind for Cell<'_> {
 
     fn waits(&self) -> bool {
         let has_clock = || !is_off(self.parameter("\\CLK_ENABLE"));
-        is_register(self.kind)
+        REGISTERS.contains(&self.kind)
+            || OTHERS.contains(&self.kind)
             || (self.kind.starts_with("$mem") && !self.kind.starts_with("$meminit") && has_clock())
     }
 
@@ -75,10 +76,6 @@ impl Kind for Cell<'_> {
             && !(is_signed && digits.last() == Some(&'1'));
         self.kind == "$pow" || !is_positive
     }
-}
-
-fn is_register(kind: &str) -> bool {
-    REGISTERS.contains(&kind) || OTHERS.contains(&kind)
 }
 
 /// Cell ports that must stay as they are: the controls of unclocked memory read ports, all ports of

@@ -197,10 +197,6 @@ fn in_text(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    fn names_in(text: &str) -> Vec<String> {
-        in_text(text).into_iter().collect()
-    }
-
     #[test]
     fn names_are_found_in_calls_and_in_assigned_constants() {
         for (text, expected) in [
@@ -222,7 +218,7 @@ mod tests {
             ("F = \"a.hex\";", vec![]),
             ("wire \\odd\"name ; $readmemh(\"a.hex\", m);", vec!["a.hex"]),
         ] {
-            assert_eq!(names_in(text), expected, "{text}");
+            assert_eq!(in_text(text).into_iter().collect::<Vec<_>>(), expected, "{text}");
         }
     }
 

@@ -31,10 +31,6 @@ pub(super) enum Owner<'a> {
     Vector(&'a VectorFile),
 }
 
-fn is_named(vector: &VectorFile, name: &str) -> bool {
-    vector.path.display().to_string() == name
-}
-
 impl Batch {
     /// The case or vector of this name.
     ///
@@ -42,7 +38,8 @@ impl Batch {
     /// [`Error::Environment`] if the batch has none.
     pub fn owner(&self, name: &str) -> Result<Owner<'_>, Error> {
         let case = self.cases.iter().find(|case| case.name == name).map(Owner::Case);
-        let vector = || self.vectors.iter().find(|vector| is_named(vector, name));
+        let is_named = |vector: &&VectorFile| vector.path.display().to_string() == name;
+        let vector = || self.vectors.iter().find(is_named);
         case.or_else(|| vector().map(Owner::Vector)).ok_or_else(|| {
             let message = format!("both models differ in {name}, which was not to run");
             Error::Environment(codes::INTERNAL, message)

@@ -34,16 +34,11 @@ impl<B: Block> Cases<B> {
 
     /// The stimulus of a case.
     pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
-        let weights = &self.scenarios[case.scenario].weights;
+        let Scenario { weights, long, .. } = &self.scenarios[case.scenario];
         let parameters = &self.profiles[case.profile].parameters;
-        Stimulus::<B>::draw(weights, parameters, self.length(case), &mut case.rng())
+        let packets = self.packets.unwrap_or_else(|| case.packets(long.as_ref()));
+        Stimulus::<B>::draw(weights, parameters, packets, &mut case.rng())
             .with_before_reset(case.before_reset())
-    }
-
-    /// The number of packets of a case.
-    fn length(&self, case: &Case) -> u32 {
-        let long = self.scenarios[case.scenario].long.as_ref();
-        self.packets.unwrap_or_else(|| case.packets(long))
     }
 }
 

@@ -16,7 +16,7 @@ use cosim_formats::coverage::code::{CodeHits, lcov};
 use cosim_formats::coverage::{ContributingCase, Database, rank, ucis};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What to do with databases.
@@ -155,7 +155,11 @@ fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
         let database = Database::read(path)?;
         all = Some(match all {
             None => database,
-            Some(before) => before.merge(database).map_err(|error| of_file(path, &error))?,
+            Some(before) => before.merge(database).map_err(|error| Error::File {
+                code: codes::COVERAGE_MISMATCH,
+                path: path.clone(),
+                message: format!("cannot be merged with the databases named before it: {error}"),
+            })?,
         });
     }
     all.ok_or_else(|| {
@@ -166,11 +170,6 @@ fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
                 .to_owned(),
         )
     })
-}
-
-fn of_file(path: &Path, error: &dyn std::error::Error) -> Error {
-    let message = format!("cannot be merged with the databases named before it: {error}");
-    Error::File { code: codes::COVERAGE_MISMATCH, path: path.to_owned(), message }
 }
 
 fn json_text(value: &Value) -> Result<String, Error> {

@@ -246,7 +246,9 @@ impl RunPlan {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let read: fn(&Path, &str) -> Result<File, Error> = match ending {
             "toml" => from_toml,
-            "json" => from_json,
+            "json" => |path, text| {
+                json::from_text(text).map_err(|flaw| Error::json_at(path, &flaw.place, &flaw.error))
+            },
             _ => {
                 return Err(wrong(
                     codes::WRONG_FORMAT,
@@ -375,10 +377,6 @@ fn check_waivers(waivers: &[Waiver], runs: &[PlannedRun]) -> Result<(), String> 
         }
     }
     Ok(())
-}
-
-fn from_json(path: &Path, text: &str) -> Result<File, Error> {
-    json::from_text(text).map_err(|wrong| Error::json_at(path, &wrong.place, &wrong.error))
 }
 
 fn from_toml(path: &Path, text: &str) -> Result<File, Error> {

@@ -10,7 +10,7 @@ use cosim_block::rtl::Rtl;
 use cosim_formats::run::{End, Group, OutputLocation, Totals};
 use cosim_harness::value::short;
 use cosim_regress::regression::FinishedRun;
-use cosim_rtl::backend::forget_examined;
+use cosim_rtl::backend;
 use cosim_rtl::models::OnDisk;
 use notify_debouncer_mini::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
@@ -90,7 +90,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Err(error) => return Err(error),
         }
         watcher.wait(read, &interrupted)?;
-        forget_examined();
+        backend::forget_examined();
     }
     Ok(ExitCode::SUCCESS)
 }

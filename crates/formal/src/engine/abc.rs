@@ -143,7 +143,9 @@ impl Engine for Abc {
         let is_repeatable = is_repeatable(&reply, &stdout, &output);
         let depth = match self.command {
             Command::Induction => Some(attempt.frames),
-            Command::BoundedSearch | Command::Pdr => frames(&stdout),
+            Command::BoundedSearch | Command::Pdr => {
+                last(&stdout, "Frames =").and_then(|frames| frames.parse().ok())
+            }
         };
         Ok(EngineRun { reply, decider: self.decider(depth), is_repeatable })
     }
@@ -167,11 +169,6 @@ fn is_repeatable(reply: &Reply, stdout: &str, output: &Output) -> bool {
 /// The last status that ABC prints: 1 for a proof, 0 for a counterexample, -1 for undecided.
 fn status(stdout: &str) -> Option<&str> {
     last(stdout, "Status =")
-}
-
-/// The number of frames that ABC prints last.
-fn frames(stdout: &str) -> Option<u32> {
-    last(stdout, "Frames =")?.parse().ok()
 }
 
 /// The word after the last `name`.
