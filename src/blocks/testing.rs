@@ -69,7 +69,7 @@ impl Pin {
             let is_high = value.checked_shr(bit).unwrap_or(0) & 1 == 1;
             *byte = *byte & !(1 << (place % 8)) | u8::from(is_high) << (place % 8);
         }
-        *pins = P::of_bytes(&bytes);
+        *pins = P::from_bytes(&bytes);
     }
 }
 

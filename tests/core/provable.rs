@@ -21,11 +21,11 @@ fn unprovable(design: &Design) -> Vec<Unprovable> {
 #[test]
 fn each_block_is_on_the_list_in_each_profile() {
     let blocks = [
-        BlockInfo::of_block::<Thread2>(),
-        BlockInfo::of_block::<Dll>(),
-        BlockInfo::of_block::<Qp>(),
-        BlockInfo::of_block::<Recv>(),
-        BlockInfo::of_block::<Rx>(),
+        BlockInfo::from_block::<Thread2>(),
+        BlockInfo::from_block::<Dll>(),
+        BlockInfo::from_block::<Qp>(),
+        BlockInfo::from_block::<Recv>(),
+        BlockInfo::from_block::<Rx>(),
     ];
     for info in blocks {
         let examined = Examined::new(info, &Rtl::default()).unwrap();

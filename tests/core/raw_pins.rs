@@ -82,7 +82,7 @@ proptest! {
                 for (index, byte) in cycle.iter().enumerate().filter(|(i, _)| changes[*i]) {
                     pins[index] = *byte;
                 }
-                Inputs::of_bytes(&pins)
+                Inputs::from_bytes(&pins)
             })
             .collect();
         let again = read(&text_of(&cycles)).unwrap();

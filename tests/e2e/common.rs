@@ -51,7 +51,7 @@ pub fn model<B: Explain>(
     view: View,
 ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
     let kept = Kept::new(models(), u64::MAX);
-    rtl.build(BlockInfo::of_block::<B>(), parameters, view, &kept)?.load::<B>(parameters)
+    rtl.build(BlockInfo::from_block::<B>(), parameters, view, &kept)?.load::<B>(parameters)
 }
 
 /// The program, with its cache and what it remembers of a user inside the build folder. This is the

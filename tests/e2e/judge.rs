@@ -15,7 +15,11 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     assert!(judgement["golden"].is_null());
 
     let explain = format!("explain {} --rtl rtl", place.vectors("run")[0]);
-    let page = place.prints(1, &["the RTL violates the specification", "entries of "], &explain);
+    let page = place.prints(
+        1,
+        &["the RTL violates the specification", "entry: 256, length: 256"],
+        &explain,
+    );
     // Every cycle has a next state, and the text contains no Rust syntax.
     assert!(!page.contains("-> ?") && !page.contains("Ring {"), "{page}");
     let explained = place.json_of(1, &explain);

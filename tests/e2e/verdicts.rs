@@ -45,7 +45,7 @@ fn every_bit_of_every_output_is_compared() {
                 if cycle == 9 {
                     let mut bytes = outputs.as_bytes().to_vec();
                     bytes[port.offset + bit / 8] ^= 1 << (bit % 8);
-                    *outputs = Outputs::of_bytes(&bytes);
+                    *outputs = Outputs::from_bytes(&bytes);
                 }
                 Ok(())
             };

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// otherwise 32-bit words, least significant first.
 ///
 /// Storage bits above `WIDTH` are always 0, so a value cannot be created from plain bytes.
-/// [`Pins::of_bytes`](crate::Pins::of_bytes) clears those bits.
+/// [`Pins::from_bytes`](crate::Pins::from_bytes) clears those bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Bits<const WIDTH: u32, S>(S);

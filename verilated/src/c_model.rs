@@ -116,7 +116,7 @@ impl<I: Pins, O: Pins> CModel<I, O> {
                 &raw mut open,
             );
         }
-        [outputs, open].map(|pins| O::of_bytes(pins.as_bytes()))
+        [outputs, open].map(|pins| O::from_bytes(pins.as_bytes()))
     }
 
     /// Takes the rising edge. Returns the rules that applied, a bit for each.

@@ -81,7 +81,7 @@ pub unsafe trait Pins: Default + Copy + Send + Sync + 'static {
     ///
     /// # Panics
     /// If `bytes` is shorter than the struct.
-    fn of_bytes(bytes: &[u8]) -> Self {
+    fn from_bytes(bytes: &[u8]) -> Self {
         let mut pins = Self::default();
         let start = std::ptr::from_mut(&mut pins).cast::<u8>();
         for port in Self::PORTS {

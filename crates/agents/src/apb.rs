@@ -48,14 +48,14 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
     pub const fn named(pattern: &str) -> Self {
-        Self::of_ports(Ports::new(pattern))
+        Self::from_ports(Ports::new(pattern))
     }
 
     /// The ports at these places.
     ///
     /// # Panics
     /// As [`Self::named`].
-    pub const fn of_ports(ports: Ports<'_>) -> Self {
+    pub const fn from_ports(ports: Ports<'_>) -> Self {
         let pins = Self::find(ports);
         check_bus::<2>(pins.pwdata.width());
         pins

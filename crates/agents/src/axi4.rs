@@ -189,26 +189,26 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     /// If a port is missing that is not optional, or the data is too wide; in a constant, this does
     /// not compile.
     pub const fn named(pattern: &str) -> Self {
-        Self::of_ports(Ports::new(pattern))
+        Self::from_ports(Ports::new(pattern))
     }
 
     /// The ports of an interface whose channels of writes have another pattern than those of reads.
     ///
     /// # Panics
     /// As [`Axi4Pins::named`].
-    pub const fn of_two(writes: &str, reads: &str) -> Self {
-        Self::of_halves(Ports::new(writes), Ports::new(reads))
+    pub const fn from_two_interfaces(writes: &str, reads: &str) -> Self {
+        Self::from_halves(Ports::new(writes), Ports::new(reads))
     }
 
     /// The ports at these places.
     ///
     /// # Panics
     /// As [`Axi4Pins::named`].
-    pub const fn of_ports(ports: Ports<'_>) -> Self {
-        Self::of_halves(ports, ports)
+    pub const fn from_ports(ports: Ports<'_>) -> Self {
+        Self::from_halves(ports, ports)
     }
 
-    const fn of_halves(writes: Ports<'_>, reads: Ports<'_>) -> Self {
+    const fn from_halves(writes: Ports<'_>, reads: Ports<'_>) -> Self {
         let w = Finder::new(PORTS, writes).with::<M>("awvalid");
         let r = Finder::new(PORTS, reads).with::<M>("arvalid");
         assert!(w.is_there() || r.is_there(), "the block has no awvalid or arvalid of this name");

@@ -164,7 +164,7 @@ macro_rules! subordinate {
             #[inline]
             fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
                 self.clock(in_reset, inputs, outputs);
-                Progress::of_answers(self.is_idle(), self.counts)
+                Progress::from_answers(self.is_idle(), self.counts)
             }
 
             fn in_flight(&self) -> Option<String> {

@@ -67,14 +67,14 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// # Panics
     /// If `addr` or `rdata` is missing; in a constant, this does not compile.
     pub const fn named(pattern: &str) -> Self {
-        Self::of_ports(Ports::new(pattern))
+        Self::from_ports(Ports::new(pattern))
     }
 
     /// The ports at these places.
     ///
     /// # Panics
     /// As [`Self::named`].
-    pub const fn of_ports(ports: Ports<'_>) -> Self {
+    pub const fn from_ports(ports: Ports<'_>) -> Self {
         let pins = Self::find(ports);
         let bits = pins.addr.width();
         pins.with_depth(if bits < 64 { 1 << bits } else { u64::MAX })

@@ -181,10 +181,10 @@ pub type Struct = (&'static str, &'static [(&'static str, Field)]);
 /// ```ignore
 /// // The second of four interfaces in ports like `s_axil_awaddr[4*32-1:0]`.
 /// const AXI: AxiLitePins<Inputs, Outputs> =
-///     AxiLitePins::of_ports(Ports::new("s_axil_").lane(1, 4));
+///     AxiLitePins::from_ports(Ports::new("s_axil_").lane(1, 4));
 /// // Members of packed structs, as in `req.aw_valid` and `resp.aw_ready`.
 /// const BUS: AxiLitePins<Inputs, Outputs> =
-///     AxiLitePins::of_ports(
+///     AxiLitePins::from_ports(
 ///         Ports::new("").with_structs(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]),
 ///     );
 /// ```

@@ -46,14 +46,14 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// # Panics
     /// If there is no `tvalid`; in a constant, this does not compile.
     pub const fn named(pattern: &str) -> Self {
-        Self::of_ports(Ports::new(pattern))
+        Self::from_ports(Ports::new(pattern))
     }
 
     /// The ports at these places.
     ///
     /// # Panics
     /// As [`Self::named`].
-    pub const fn of_ports(ports: Ports<'_>) -> Self {
+    pub const fn from_ports(ports: Ports<'_>) -> Self {
         Self::find(ports)
     }
 

@@ -48,7 +48,7 @@ pub fn runs_with_any_outputs<'a, I: Pins, O: Pins, A: Agent<'a, I, O>>(
         let in_reset = cycle % 100 > 97;
         rng.fill(&mut bytes[..]);
         agent.drive(in_reset, &mut noise, &mut inputs);
-        let progress = agent.clock(in_reset, &inputs, &O::of_bytes(&bytes));
+        let progress = agent.clock(in_reset, &inputs, &O::from_bytes(&bytes));
         handshakes = progress.counts.handshakes;
         agent.in_flight();
     }

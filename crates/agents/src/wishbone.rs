@@ -70,14 +70,14 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
     pub const fn named(pattern: &str, mode: WishboneMode) -> Self {
-        Self::of_ports(Ports::new(pattern), mode)
+        Self::from_ports(Ports::new(pattern), mode)
     }
 
     /// The ports at these places.
     ///
     /// # Panics
     /// As [`Self::named`].
-    pub const fn of_ports(ports: Ports<'_>, mode: WishboneMode) -> Self {
+    pub const fn from_ports(ports: Ports<'_>, mode: WishboneMode) -> Self {
         let pins = Self { mode, ..Self::find(ports) };
         check_bus::<2>(pins.write_data.width());
         check_bus::<2>(pins.read_data.width());

@@ -93,7 +93,7 @@ impl Pair<'_> {
 
 /// The first cases and the corpus.
 fn stimulus(block: &'static BlockHandle, profile: &Profile) -> Result<ModelComparison, Error> {
-    let session = Session::new(block, &Setup::of_profile(profile, Rtl::default()))?;
+    let session = Session::new(block, &Setup::from_profile(profile, Rtl::default()))?;
     let mut cases = cases_of(block.info(), &session, profile, SEED, 0..CASES);
     cases.retain(|case| session.length(case) <= LONGEST);
     Ok(ModelComparison {

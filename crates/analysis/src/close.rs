@@ -231,7 +231,7 @@ impl CloseRun<'_> {
     }
 
     fn session(&self, profile: &Profile) -> Result<Session, Error> {
-        let setup = Setup::of_profile(profile, self.rtl.clone());
+        let setup = Setup::from_profile(profile, self.rtl.clone());
         Session::new(self.block, &Setup { coverage: true, ..setup })
     }
 
@@ -589,7 +589,7 @@ impl<'a> Job<'a> {
         let proof = Proof { others, ..Proof::new(traffic, certificate) };
         for point in points {
             self.missing.remove(point);
-            let row = self.row(*point, AnswerStatus::of_proof(proof.clone()));
+            let row = self.row(*point, AnswerStatus::from_proof(proof.clone()));
             let row = AnswerRow { by: Some(by.clone()), seconds, ..row };
             self.closed.insert(*point, row);
         }

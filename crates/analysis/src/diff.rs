@@ -123,7 +123,7 @@ impl DiffRun<'_> {
             run: self,
             profile,
             models: None,
-            session: Session::new(self.block, &Setup::of_profile(profile, Rtl::default()))?,
+            session: Session::new(self.block, &Setup::from_profile(profile, Rtl::default()))?,
             steps: vec![step("preprocessed text", if is_same { "the same" } else { "differs" })],
             by: None,
             cases: 0,
@@ -634,7 +634,7 @@ impl Job<'_> {
             return AnswerStatus::Open { cycles: self.cycles, because };
         }
         self.by = Some(by);
-        AnswerStatus::of_proof(proof)
+        AnswerStatus::from_proof(proof)
     }
 
     /// A shorter difference for a block without a golden model, for which nothing shrinks a case.

@@ -299,7 +299,7 @@ fn status(PropertyAnswer { answer, traffic, memories }: PropertyAnswer) -> Answe
     match answer {
         Answer::Never { certificate, .. } => {
             let proof = Proof::new(traffic, certificate);
-            AnswerStatus::of_proof(Proof { memories: Some(memories), ..proof })
+            AnswerStatus::from_proof(Proof { memories: Some(memories), ..proof })
         }
         Answer::Open { cycles: Some(cycles), because, .. } => {
             let because = Some(because).filter(|because| !because.is_empty());

@@ -33,7 +33,7 @@ impl Checksum {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn of_first(file: &mut File, length: u64) -> io::Result<Self> {
+    pub fn read_first(file: &mut File, length: u64) -> io::Result<Self> {
         let mut checksum = Self::default();
         file.rewind()?;
         checksum.0.update_reader(file.take(length))?;

@@ -105,7 +105,7 @@ impl Checks {
     /// The checks of a block. `program` is the crate's: `env!("CARGO_BIN_EXE_name")`.
     pub fn for_block<B: Explain>(program: impl Into<PathBuf>) -> Self {
         Self {
-            info: BlockInfo::of_block::<B>(),
+            info: BlockInfo::from_block::<B>(),
             read_again: parts::scenarios_can_be_read_again::<B>,
             draws: parts::weights_draw_legal_stimulus::<B>,
             pins: parts::environment_drives_every_pin::<B>,

@@ -30,7 +30,7 @@ pub struct DrivenPins {
 impl DrivenPins {
     /// What the golden side of a stimulus drives and expects. Not for blocks whose stimulus follows
     /// the RTL.
-    pub(crate) fn of_recording<B: Block>(
+    pub(crate) fn from_recording<B: Block>(
         recording: &Recording<'_, B>,
         before_reset: BeforeReset,
     ) -> Self {

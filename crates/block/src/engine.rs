@@ -134,7 +134,7 @@ impl<B> BlockEngine<B> {
 
 impl<B: Explain> RunBlock for BlockEngine<B> {
     fn info(&self) -> &'static BlockInfo {
-        BlockInfo::of_block::<B>()
+        BlockInfo::from_block::<B>()
     }
 
     fn answer(&self, query: &Query) -> Result<Vec<u8>, Error> {
@@ -151,7 +151,7 @@ impl<B: Explain> RunBlock for BlockEngine<B> {
 
     fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error> {
         let (_, mut kind) = load::<B>(profile, model)?;
-        Ok(Points::of_model::<B>(&mut kind)?.all)
+        Ok(Points::from_model::<B>(&mut kind)?.all)
     }
 
     fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error> {

@@ -148,7 +148,7 @@ pub struct Points {
 }
 
 impl Points {
-    pub(crate) fn of_model<B: Block>(
+    pub(crate) fn from_model<B: Block>(
         kind: &mut ModelKind<B::Inputs, B::Outputs>,
     ) -> Result<Self, Error> {
         let counters = kind.points()?;

@@ -332,7 +332,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
 /// The JSON schema of a block's vectors. Shared types are in `generator`.
 pub fn schema<B: Explain>(generator: &mut SchemaGenerator) -> Value {
     let traffic = generator.subschema_for::<B::Traffic>().to_value();
-    schema_around(BlockInfo::of_block::<B>(), traffic, generator)
+    schema_around(BlockInfo::from_block::<B>(), traffic, generator)
 }
 
 fn schema_around(info: &BlockInfo, traffic: Value, generator: &mut SchemaGenerator) -> Value {

@@ -17,7 +17,7 @@ fn digits_of(port: &Port) -> u32 {
 
 impl Words {
     /// The layout of a list of ports.
-    pub fn of_ports(ports: &'static [Port]) -> Self {
+    pub fn from_ports(ports: &'static [Port]) -> Self {
         Self { ports }
     }
 

@@ -132,7 +132,7 @@ impl Closure {
         let instrumented = covered(&session, points, &line_of, reader, reset)?;
         let netlist = session.text(raw)?;
         let observer = observer(&session, info, parameters, &netlist, [OFFER, HELP])?;
-        let observer = observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
+        let observer = observer.unwrap_or_else(|| Observer::from_protocol(info, OFFER));
         Self::from_session(session, points, &instrumented, observer, info.rtl.clock, reset)
     }
 

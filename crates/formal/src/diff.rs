@@ -88,7 +88,7 @@ impl Sides {
             return Err("the block has several clocks".into());
         }
         let [rtl, both, _] = FILES;
-        let (monitor, offers) = Monitor::of_protocol(info, OFFER, None);
+        let (monitor, offers) = Monitor::from_protocol(info, OFFER, None);
         let read = |examined: &Examined| -> Result<YosysSession, Error> {
             let values = info.verilog(parameters, &examined.parameters);
             let session =

@@ -169,7 +169,7 @@ mod tests {
         let kept = TempDir::new().unwrap();
         let graph_of = |width: u32, is_whole| {
             let answers = Answers::new(Store::new(kept.path(), u64::MAX), "1".to_owned());
-            let session = YosysSession::of_verilog("module top; endmodule").with_answers(answers);
+            let session = YosysSession::from_verilog("module top; endmodule").with_answers(answers);
             let text = format!(
                 "module top(input clk, input [{width}:0] d, output reg [{width}:0] q);
                  always @(posedge clk) q <= d;

@@ -48,14 +48,14 @@ pub struct Observer {
 
 impl Observer {
     /// The observer without assertions.
-    pub fn of_protocol(info: &'static BlockInfo, offer: &str) -> Self {
-        let (monitor, offers) = Monitor::of_protocol(info, offer, None);
+    pub fn from_protocol(info: &'static BlockInfo, offer: &str) -> Self {
+        let (monitor, offers) = Monitor::from_protocol(info, offer, None);
         Self { monitor, offers, commands: String::new() }
     }
 }
 
 /// The observer of an RTL whose netlist has this text. Its outputs begin with `offer` and `fails`
-/// (see [`Monitor::of_protocol`]). `None` if there are no assertions that fit the RTL.
+/// (see [`Monitor::from_protocol`]). `None` if there are no assertions that fit the RTL.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or a file cannot be written.
@@ -72,7 +72,7 @@ pub fn observer(
         Err(_) | Ok(None) => return Ok(None),
         Ok(Some(assertions)) => assertions,
     };
-    let (monitor, offers) = Monitor::of_protocol(info, offer, Some((&assertions, fails)));
+    let (monitor, offers) = Monitor::from_protocol(info, offer, Some((&assertions, fails)));
     if !monitor.missing(netlist).is_empty() {
         return Ok(None);
     }

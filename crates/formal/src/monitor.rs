@@ -88,7 +88,7 @@ struct Handshake {
 impl Monitor {
     /// The monitor of a block's properties. If `only` is given, it has outputs only for invariants
     /// and for properties whose text contains `only`, beside those of the RTL and of `offer` (see
-    /// [`Self::of_protocol`]).
+    /// [`Self::from_protocol`]).
     ///
     /// # Errors
     /// [`Error::Usage`] if a property names a signal, register or state that does not exist.
@@ -145,7 +145,7 @@ impl Monitor {
     /// A monitor of the invariants for an RTL with mutations. It has the ports of the RTL, the
     /// input `select` of `bits` bits, and an output for each invariant: `never` and a number, which
     /// is 1 in a cycle that violates it. `None` if the block has no invariants.
-    pub fn of_invariants(
+    pub fn from_invariants(
         info: &'static BlockInfo,
         parameters: &Parameters,
         assertions: Option<&Assertions>,
@@ -178,7 +178,7 @@ impl Monitor {
     /// which the environment offers something: `offer` and a number, which is 1 in a cycle in which
     /// an offer is withdrawn or changed. Returns it with what each output means. With `assertions`,
     /// it has an output of the given prefix for each, too, that is 1 in a cycle that violates it.
-    pub fn of_protocol(
+    pub fn from_protocol(
         info: &'static BlockInfo,
         offer: &str,
         assertions: Option<(&Assertions, &str)>,

@@ -149,7 +149,7 @@ mod tests {
     /// Two counters are always equal, which no induction sees; the third has no part in it.
     #[test]
     fn registers_that_keep_a_question_open_are_named() {
-        let session = YosysSession::of_verilog("module top; endmodule");
+        let session = YosysSession::from_verilog("module top; endmodule");
         let text = "module top(input clk, input go, output bad); reg [2:0] a = 0, b = 0, c = 0;
             always @(posedge clk) begin
               c <= c + go; a <= a == 4 ? 0 : a + 1; b <= b == 4 ? 0 : b + 1;

@@ -262,7 +262,7 @@ impl Prover {
         let observer = observer(&session, info, parameters, &netlist, [OFFER, HELP])?;
         let has_assertions = observer.is_some();
         let Observer { monitor, offers, .. } =
-            observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
+            observer.unwrap_or_else(|| Observer::from_protocol(info, OFFER));
         let x_freedom = XFreedom::from_block(info);
         let (properties, assumes) = (x_freedom.properties(), !offers.is_empty());
         let monitor = Monitor { properties, assumes, ..monitor };

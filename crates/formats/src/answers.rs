@@ -367,7 +367,7 @@ impl Proof {
 }
 
 impl AnswerStatus {
-    pub fn of_proof(proof: Proof) -> Self {
+    pub fn from_proof(proof: Proof) -> Self {
         match proof.certificate.is_there() {
             true => Self::Proved(proof),
             false => Self::Believed(proof),

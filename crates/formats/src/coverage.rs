@@ -82,7 +82,7 @@ impl Group {
     pub fn all_of_block(info: &BlockInfo) -> Vec<Self> {
         let declared = info.groups.iter().map(Self::from_info);
         let mut all: Vec<Self> =
-            std::iter::once(Self::of_rules(info.rules)).chain(declared).collect();
+            std::iter::once(Self::from_rules(info.rules)).chain(declared).collect();
         all.extend(info.has_dont_cares.then(|| Self::of_compared_bits(info)));
         let has_transactions = !info.transaction_outputs.is_empty();
         all.extend(has_transactions.then(Self::of_compared_transactions));
@@ -117,7 +117,7 @@ impl Group {
         }
     }
 
-    pub fn of_rules(rules: &[Rule]) -> Self {
+    pub fn from_rules(rules: &[Rule]) -> Self {
         let value = |rule: &Rule| GroupValue {
             name: rule.name.to_owned(),
             meaning: rule.meaning.to_owned(),

@@ -80,7 +80,7 @@ pub struct RunCommand {
 
 impl RunCommand {
     /// The command of this process, which begins an analysis of this RTL. Leaves a record of it.
-    pub fn of_process(given: &Rtl) -> Self {
+    pub fn from_process(given: &Rtl) -> Self {
         let command = program::command();
         let folder = env::current_dir().unwrap_or_default();
         let mark = StartedCommand { words: &command, folder: &folder, rtl: Some(given) }.record();
@@ -305,7 +305,7 @@ pub struct MutationScore {
 
 impl MutantStatus {
     /// The status of a mutant with a proof that no input kills it.
-    pub fn of_proof(certificate: Certificate) -> Self {
+    pub fn from_proof(certificate: Certificate) -> Self {
         match certificate.is_there() {
             true => Self::Equivalent { certificate },
             false => Self::Believed { certificate },

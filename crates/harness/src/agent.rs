@@ -44,7 +44,7 @@ impl Progress {
 
     /// The progress of an agent that only answers.
     #[inline]
-    pub const fn of_answers(is_idle: bool, counts: Counts) -> Self {
+    pub const fn from_answers(is_idle: bool, counts: Counts) -> Self {
         Self { reset: None, is_idle, unspent: None, counts }
     }
 }

@@ -135,7 +135,7 @@ impl<I, O> Agents<'_, I, O> for () {
 
     #[inline]
     fn clock(&mut self, _: Step<'_, I, O>, _: &mut impl FnMut(Reset)) -> Progress {
-        Progress::of_answers(true, Counts::default())
+        Progress::from_answers(true, Counts::default())
     }
 
     fn in_flight(&self, _: &mut Vec<String>) {}

@@ -125,11 +125,11 @@ pub struct Scope(BTreeSet<String>);
 
 impl Scope {
     /// The scope of the structs of ports, in a module of their own.
-    pub fn of_types() -> Self {
+    pub fn for_types() -> Self {
         Self(VALUES.split_whitespace().map(str::to_owned).collect())
     }
 
-    pub fn of_channels() -> Self {
+    pub fn for_channels() -> Self {
         Self(FIELDS.split_whitespace().map(str::to_owned).collect())
     }
 
@@ -234,7 +234,7 @@ pub mod tests {
                 && name.chars().all(is_plain)
                 && !is_keyword(name)
         };
-        let (mut fields, mut types) = (Scope::default(), Scope::of_types());
+        let (mut fields, mut types) = (Scope::default(), Scope::for_types());
         let mut known = [BTreeSet::new(), BTreeSet::new()];
         for name in names() {
             let new = [fields.unique(Ident::field(&name)), types.unique(Ident::camel(&name))];

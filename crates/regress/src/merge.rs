@@ -147,7 +147,7 @@ impl Shards {
                 header.block
             ))
         })?;
-        let plan = Plan::of_header(&header, block.info()).map_err(wrong)?;
+        let plan = Plan::from_header(&header, block.info()).map_err(wrong)?;
         Ok(Self { block, plan, header, shards })
     }
 

@@ -36,7 +36,7 @@ pub struct Setup {
 
 impl Setup {
     /// One profile with all built-in scenarios, without code coverage.
-    pub fn of_profile(profile: &Profile, rtl: Rtl) -> Self {
+    pub fn from_profile(profile: &Profile, rtl: Rtl) -> Self {
         let (profiles, scenarios) = (vec![profile.clone()], Vec::new());
         Self { profiles, scenarios, packets: None, rtl, coverage: false }
     }

@@ -46,7 +46,7 @@ pub fn suspicious_lines(
     if is_recorded && failing.wrong.is_empty() {
         return Ok(Vec::new());
     }
-    let setup = Setup { packets: Some(PACKETS), ..Setup::of_profile(profile, rtl.clone()) };
+    let setup = Setup { packets: Some(PACKETS), ..Setup::from_profile(profile, rtl.clone()) };
     let session = Session::new(block, &setup)?;
     let mut others = Vec::new();
     let cases = if is_recorded { 0..0 } else { 0..1 };

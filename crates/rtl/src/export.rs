@@ -107,7 +107,7 @@ impl Testbench {
         let mut parameters = profile.parameters.verilog(info.rtl.mask_parameter);
         parameters.retain(|(name, _)| examined.parameters.contains(name));
         let registers = registers(&copies, examined, &parameters)?;
-        let (inputs, outputs) = (Words::of_ports(info.inputs), Words::of_ports(info.outputs));
+        let (inputs, outputs) = (Words::from_ports(info.inputs), Words::from_ports(info.outputs));
         let texts = |ports: &[&'static Port], words: &Words| -> Vec<PortText> {
             ports.iter().map(|port| PortText::new(port, words)).collect()
         };

@@ -37,7 +37,7 @@ pub fn simulation(
     let copies = Copies::new(examined)?;
     let values = info.verilog(parameters, &examined.parameters);
     check_ports(info, examined, &values)?;
-    let (inputs, outputs) = (Words::of_ports(info.inputs), Words::of_ports(info.outputs));
+    let (inputs, outputs) = (Words::from_ports(info.inputs), Words::from_ports(info.outputs));
     let compared = info.naming.in_order(&info.outputs.iter().collect::<Vec<_>>());
     let compared: Vec<PortText> = compared
         .into_iter()

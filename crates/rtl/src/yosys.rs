@@ -595,7 +595,7 @@ impl YosysSession {
     /// # Panics
     /// If there can be no session.
     #[doc(hidden)]
-    pub fn of_verilog(text: &str) -> Self {
+    pub fn from_verilog(text: &str) -> Self {
         Self::new(&verilog(text)).expect("a session on a text")
     }
 }
@@ -607,7 +607,8 @@ mod tests {
 
     #[test]
     fn a_deadline_ends_yosys() {
-        let session = || YosysSession::of_verilog("module top(output o); assign o = 1; endmodule");
+        let session =
+            || YosysSession::from_verilog("module top(output o); assign o = 1; endmodule");
         let late = session().with_deadline(Instant::now());
         for result in [late.read(&[], ""), late.script("help")] {
             let error = result.unwrap_err();
@@ -624,7 +625,7 @@ mod tests {
     fn doubt_about(body: &str) -> Option<String> {
         let ports = "input clk, input a, input b, output logic y";
         let text = format!("module top({ports});\n{body}\nendmodule\n");
-        let session = YosysSession::of_verilog(&text);
+        let session = YosysSession::from_verilog(&text);
         session.read(&[], "proc").unwrap();
         session.find_doubt().unwrap()
     }
@@ -659,7 +660,7 @@ mod tests {
                 "module low(input a); wire q = a; endmodule
                  module top(input a, output y); low u(a); assign y = {value}; endmodule\n"
             );
-            let error = YosysSession::of_verilog(&text).read(&[], "proc").unwrap_err();
+            let error = YosysSession::from_verilog(&text).read(&[], "proc").unwrap_err();
             assert_eq!(error.code(), codes::YOSYS_FAILED, "{error}");
         }
     }

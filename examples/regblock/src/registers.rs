@@ -436,7 +436,7 @@ impl Registers {
             self.fields[Name::Change as usize].open |= change;
         }
         (self.before, self.was_reset) = (*hw, in_reset);
-        RuleSet::of_bits(rules)
+        RuleSet::from_bits(rules)
     }
 
     /// The value of a register for software.

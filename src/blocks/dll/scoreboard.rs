@@ -151,8 +151,9 @@ impl Scoreboard {
             b.delivered < a.taken && delivers || unacknowledged && self.answers_duplicates;
         let goes_on = a.acknowledged + b.delivered > progress_before;
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
-        let within = self.progress_timeout;
-        require!(self.idle_cycles <= within, PROGRESS, "none within {within} cycles: {a:?}, {b:?}")
+        let (is_in_time, within) = (self.idle_cycles <= self.progress_timeout, self.idle_cycles);
+        let (taken, delivered) = (a.taken, b.delivered);
+        require!(is_in_time, PROGRESS, "{delivered} of {taken} TLPs, no more in {within} cycles")
     }
 
     /// Checks that payload keeps its value while its valid is 0.

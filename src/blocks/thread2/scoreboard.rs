@@ -383,7 +383,7 @@ impl<'a> Scoreboard<'a> {
             "RQ offset of QP {address:#x} became {after} from {before}, expected {next} from {own} of \
              QP {qp:#x} (a WQE of {slots} slots, {ring:?})"
         );
-        Err(Violation::new(wrong, what))
+        Err(Violation::in_words(wrong, what))
     }
 
     #[inline]

@@ -76,7 +76,7 @@ fn bits_above_a_width_never_reach_the_model() {
         model.edge().unwrap();
     }
     assert_eq!(outputs.count.get(), 7, "three bits of the port");
-    let pins = Inputs::of_bytes(&[0xff; 8]);
+    let pins = Inputs::from_bytes(&[0xff; 8]);
     assert_eq!([pins.enable.get(), pins.misbehave.get(), pins.rst.get()], [1, 7, 1]);
 }
 

@@ -199,11 +199,11 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         check_bus::<WORDS>(8 * pins.bytes());
         let [aw, w, b, ar, r] = pins.valids();
         Self {
-            aw: Monitor::of_port(Self::protocol(0), aw),
-            w: Monitor::of_port(Self::protocol(1), w),
-            b: Monitor::of_port(Self::protocol(2), b),
-            ar: Monitor::of_port(Self::protocol(3), ar),
-            r: Monitor::of_port(Self::protocol(4), r),
+            aw: Monitor::from_port(Self::protocol(0), aw),
+            w: Monitor::from_port(Self::protocol(1), w),
+            b: Monitor::from_port(Self::protocol(2), b),
+            ar: Monitor::from_port(Self::protocol(3), ar),
+            r: Monitor::from_port(Self::protocol(4), r),
             pins,
             data: VecDeque::new(),
             beat: 0,

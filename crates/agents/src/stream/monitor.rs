@@ -52,7 +52,7 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
             quiet_in_reset: Some(Self::QUIET_IN_RESET),
             quiet_after_reset: Some(Self::QUIET_AFTER_RESET),
         };
-        Self { pins, channel: Monitor::of_port(rules, pins.tvalid.name()) }
+        Self { pins, channel: Monitor::from_port(rules, pins.tvalid.name()) }
     }
 
     /// Observes a cycle. Returns the beat that is taken.

@@ -197,10 +197,10 @@ fn interfaces_may_be_lanes_of_ports_and_members_of_structs() {
         }
     }
     const LANES: [StreamPins<T, R>; 2] = [
-        StreamPins::of_ports(Ports::new("").lane(0, 3)),
-        StreamPins::of_ports(Ports::new("").lane(2, 3)),
+        StreamPins::from_ports(Ports::new("").lane(0, 3)),
+        StreamPins::from_ports(Ports::new("").lane(2, 3)),
     ];
-    const MEMBERS: StreamPins<T, R> = StreamPins::of_ports(
+    const MEMBERS: StreamPins<T, R> = StreamPins::from_ports(
         Ports::new("")
             .with_structs(&[("req", <Req as Layout>::FIELDS), ("resp", <Resp as Layout>::FIELDS)]),
     );

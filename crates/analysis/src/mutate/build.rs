@@ -242,7 +242,7 @@ mod tests {
     /// Half of the netlist's ports are clocks. The others are still found.
     #[test]
     fn no_mutation_is_at_a_clock_and_the_wanted_number_is_elsewhere() {
-        let session = YosysSession::of_verilog(
+        let session = YosysSession::from_verilog(
             "module part(input c, input d, output reg q);
              always @(posedge c) q <= d;
              endmodule
@@ -274,7 +274,7 @@ mod tests {
     /// Yosys aborts if adjacent ports of a memory have different clocks.
     #[test]
     fn a_memory_that_is_written_twice_can_be_written_with_all_its_mutations() {
-        let session = YosysSession::of_verilog(
+        let session = YosysSession::from_verilog(
             "module top(input clk, input [1:0] a, b, input v, w, output [1:0] y);
              reg [1:0] m [0:3];
              always @(posedge clk) begin if (v) m[a] <= b; if (w) m[b] <= a; end

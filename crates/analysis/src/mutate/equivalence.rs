@@ -70,7 +70,7 @@ impl<'a> EquivalenceChecker<'a> {
         }
         let assertions = Assertions::read(session, info, parameters)?;
         let monitor = |bits| {
-            Monitor::of_invariants(info, parameters, assertions.as_ref(), SELECT, bits, NEVER)
+            Monitor::from_invariants(info, parameters, assertions.as_ref(), SELECT, bits, NEVER)
         };
         let reset = info.reset.map(|pin| pin.name_and_level());
         let checker = Self::from_session(

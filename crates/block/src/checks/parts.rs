@@ -195,7 +195,7 @@ fn breaks<B: Block>(
                 FaultyOutput::Seldom => {}
             }
             // Clears bits beyond a port's width.
-            environment.clock(&inputs, &B::Outputs::of_bytes(&bytes));
+            environment.clock(&inputs, &B::Outputs::from_bytes(&bytes));
             environment.finished();
             cycle += 1;
         }

@@ -161,7 +161,7 @@ impl<B: Block> Faulty<B> {
             self.before.clone_from(&bytes);
         }
         self.fault.apply(self.cycle, &mut bytes, &self.before);
-        P::of_bytes(&bytes)
+        P::from_bytes(&bytes)
     }
 }
 

@@ -45,11 +45,11 @@ impl<B: Explain> ExplainBlock for BlockEngine<B> {
     }
 
     fn words(&self, channel: &str, inputs: &[u8], outputs: &[u8]) -> Option<String> {
-        B::words(channel, &B::Inputs::of_bytes(inputs), &B::Outputs::of_bytes(outputs))
+        B::words(channel, &B::Inputs::from_bytes(inputs), &B::Outputs::from_bytes(outputs))
     }
 
     fn transfers(&self, inputs: &[u8], outputs: &[u8]) -> Vec<Transfer> {
-        let (inputs, outputs) = (B::Inputs::of_bytes(inputs), B::Outputs::of_bytes(outputs));
+        let (inputs, outputs) = (B::Inputs::from_bytes(inputs), B::Outputs::from_bytes(outputs));
         B::Environment::<'static>::transfers(&inputs, &outputs)
     }
 }
@@ -397,7 +397,7 @@ fn stimulus_in_words<'a, B: Explain>(
             let line = format!("unconstrained random stimulus, {} cycles", cycles.len());
             let cycles = B::Inputs::all_bytes(cycles).chunks_exact(size_of::<B::Inputs>().max(1));
             let cycles: Vec<&[u8]> = cycles.collect();
-            (vec![line], raw_inputs(BlockInfo::of_block::<B>(), &cycles, cycle))
+            (vec![line], raw_inputs(BlockInfo::from_block::<B>(), &cycles, cycle))
         }
     };
     lines.extend(before_reset_in_words(stimulus.before_reset).map(Into::into));

@@ -98,13 +98,13 @@ pub(super) fn answer<B: Explain>(query: &Query) -> Result<Vec<u8>, Error> {
         Query::Drive(file, name) => {
             let Vector { stimulus, .. } = file.parse::<B>()?;
             let recording = Recording::new(&stimulus, &profile::<B>(name)?.parameters);
-            packed(&DrivenPins::of_recording(&recording, stimulus.before_reset))
+            packed(&DrivenPins::from_recording(&recording, stimulus.before_reset))
         }
         Query::Facts { fixes, values } => {
             let parameters = Parameters::with_fixes::<B>(*fixes).with_overrides(values);
             let parameters = parameters
                 .map_err(|error| Error::Usage(codes::BAD_PARAMETER, error.to_string()))?;
-            packed(&Facts::of_block::<B>(&parameters))
+            packed(&Facts::from_block::<B>(&parameters))
         }
         Query::Meaning(port, value) => packed(&B::meaning(port, *value)),
     }

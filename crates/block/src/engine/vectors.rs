@@ -135,7 +135,7 @@ impl<B: Block> TypedCandidate for ShrinkCandidate<'_, B> {
                 Err(_) => return false,
             },
             PlainDrive::Cycles(cycles) => {
-                Drive::Cycles(cycles.iter().map(|pins| B::Inputs::of_bytes(pins)).collect())
+                Drive::Cycles(cycles.iter().map(|pins| B::Inputs::from_bytes(pins)).collect())
             }
         };
         self.stimulus = Stimulus { before_reset, drive };
@@ -187,7 +187,7 @@ impl<B: Explain> TypedVector<B> {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
         let Vector { origin, stimulus, .. } = &self.vector;
-        let (info, waits) = (BlockInfo::of_block::<B>(), B::Traffic::WAITS);
+        let (info, waits) = (BlockInfo::from_block::<B>(), B::Traffic::WAITS);
         let before_reset = stimulus.before_reset;
         let request =
             ShrinkRequest { info, waits, origin, before_reset, outcome, budget, cost, watch };

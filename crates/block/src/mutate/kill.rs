@@ -243,7 +243,7 @@ pub fn pins<B: Block>(cycles: &[Vec<String>]) -> Vec<B::Inputs> {
                 bytes[byte] |= mask;
             }
         }
-        pins.push(B::Inputs::of_bytes(&bytes));
+        pins.push(B::Inputs::from_bytes(&bytes));
     }
     pins
 }

@@ -197,7 +197,7 @@ fn cache() -> Option<String> {
 
 /// Where crates that `cosim` builds find the library for blocks.
 fn library() -> String {
-    match Library::of_program() {
+    match Library::from_program() {
         Ok(Some(library)) => library.folder().display().to_string(),
         Ok(None) => "the registry of Cargo".to_owned(),
         Err(error) => error.with_code(),

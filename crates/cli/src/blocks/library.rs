@@ -34,7 +34,7 @@ impl Library {
     ///
     /// # Errors
     /// [`Error::Environment`] if it cannot be unpacked.
-    pub fn of_program() -> Result<Option<Self>, Error> {
+    pub fn from_program() -> Result<Option<Self>, Error> {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
         let program = env::current_exe().unwrap_or_default();
         match checkout.filter(|checkout| program.starts_with(checkout)) {

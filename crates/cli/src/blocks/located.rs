@@ -188,7 +188,7 @@ fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<Path
     // A crate that names a path has chosen its library.
     let library = match has_path(&table) {
         true => Vec::new(),
-        false => Library::of_program()?.map_or_else(Vec::new, |library| library.arguments()),
+        false => Library::from_program()?.map_or_else(Vec::new, |library| library.arguments()),
     };
     // Cargo leaves in the lock file of such a crate what it needs, and the crate itself.
     let crates = || {

@@ -168,7 +168,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _interrupted = interruption()?;
     let library = match &arguments.cosim {
         Some(checkout) => Some(Library::checkout(checkout)?),
-        None => Library::of_program()?,
+        None => Library::from_program()?,
     };
     // Words of a file list that stand on the command line.
     let (words, files): (Vec<_>, Vec<_>) =

@@ -366,7 +366,7 @@ fn claimed(
         let lock = DirectoryLock::new(&place)?;
         // From now on, the analysis can be resumed.
         let mut report = Report::new(prepared.header.clone());
-        report.run_command = Some(RunCommand::of_process(&report.run.given));
+        report.run_command = Some(RunCommand::from_process(&report.run.given));
         report.write(&lock.folder)?;
         analysis(arguments, prepared, lock, report)
     };

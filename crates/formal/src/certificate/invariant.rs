@@ -87,7 +87,7 @@ impl Invariant {
     }
 
     /// These states of so many latches. Bit 63 of a state is the first latch.
-    pub(crate) fn of_states(states: &BTreeSet<u64>, latches: usize) -> Self {
+    pub(crate) fn from_states(states: &BTreeSet<u64>, latches: usize) -> Self {
         let mut cubes = Vec::new();
         let states: Vec<u64> = states.iter().copied().collect();
         without(&states, latches, &mut Vec::new(), &mut cubes);

@@ -34,7 +34,7 @@ pub(super) fn certify(
     let started = Instant::now();
     let all = Classes::new(network);
     for has_gates in [false, true] {
-        let some = all.of_registers(network, has_gates);
+        let some = all.keep_registers(network, has_gates);
         match with(network, invariant, some, started, solve)? {
             Ok(Certificate::Nothing { .. }) => {}
             checked => return Ok(checked),
@@ -124,7 +124,7 @@ impl Classes {
     }
 
     /// The classes that contain a register, without constants; the gates in them on request.
-    fn of_registers(&self, network: &Network, has_gates: bool) -> Self {
+    fn keep_registers(&self, network: &Network, has_gates: bool) -> Self {
         let first = 1 + network.inputs;
         let is_register = |literal: &u32| {
             (first..first + network.latches.len()).contains(&(*literal as usize / 2))

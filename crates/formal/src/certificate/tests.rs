@@ -135,7 +135,7 @@ fn a_network_is_what_was_written() {
 
 #[test]
 fn what_is_not_a_network_is_not_certified() {
-    let session = YosysSession::of_verilog("module top; endmodule").with_answers(Answers::none());
+    let session = YosysSession::from_verilog("module top; endmodule").with_answers(Answers::none());
     let checked = certify(&session, "x", b"aig", &Evidence::Induction).unwrap();
     assert!(matches!(checked, Ok(Certificate::Nothing { .. })), "{checked:?}");
 }

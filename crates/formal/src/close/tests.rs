@@ -22,7 +22,7 @@ fn asserted(body: &str, points: &[(Kind, &str, &str)], fails: [&str; 2]) -> Clos
          reg waits; assign cosim_offer_0 = waits & ~v & ~rst;\n\
          always @(posedge clk) waits <= ~rst & v & ~r;\n{body}\nendmodule\n"
     );
-    let session = YosysSession::of_verilog("module top; endmodule");
+    let session = YosysSession::from_verilog("module top; endmodule");
     session.write("cosim.v", &text).unwrap();
     session
         .script("read_verilog -sv cosim.v\nhierarchy -check -top top\nwrite_rtlil raw.il\n")

@@ -11,7 +11,7 @@ const PORTS: &str =
 fn sides(bodies: [&str; 2]) -> Sides {
     let session = |body: &str| {
         let [_, both, _] = FILES;
-        let session = YosysSession::of_verilog("module top; endmodule");
+        let session = YosysSession::from_verilog("module top; endmodule");
         session.write("top.v", &format!("module top({PORTS});\n{body}\nendmodule\n")).unwrap();
         session
             .script(&format!(

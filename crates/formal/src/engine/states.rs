@@ -68,7 +68,7 @@ impl Engine for States {
             if let Err(because) = states.simulate() {
                 return Ok(run(open(because), true));
             }
-            let invariant = Invariant::of_states(&states.known, network.latches.len());
+            let invariant = Invariant::from_states(&states.known, network.latches.len());
             if invariant.clauses() > CUBES {
                 return Ok(run(open("its network has too many states"), true));
             }

@@ -30,7 +30,7 @@ impl Kept {
     /// A new session that shares the cache, with this version of ABC.
     fn session(&self, version: &str) -> YosysSession {
         let answers = Answers::new(Store::new(self.folder.path(), u64::MAX), version.to_owned());
-        YosysSession::of_verilog("module top; endmodule").with_answers(answers)
+        YosysSession::from_verilog("module top; endmodule").with_answers(answers)
     }
 }
 
@@ -266,7 +266,7 @@ fn counters(limit: u32) -> String {
 /// none?
 #[test]
 fn states_of_small_networks_are_a_certified_invariant() {
-    let session = YosysSession::of_verilog("module top; endmodule");
+    let session = YosysSession::from_verilog("module top; endmodule");
     // Only a certain word leads on.
     let steps = |bad: u32| {
         format!(

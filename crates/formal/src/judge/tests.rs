@@ -33,7 +33,7 @@ endmodule
 ";
 
 fn graph_of(text: &str) -> (Aig, Vec<CutMemory>) {
-    let session = YosysSession::of_verilog("module top; endmodule");
+    let session = YosysSession::from_verilog("module top; endmodule");
     session.write("top.v", text).unwrap();
     session
         .script("read_verilog -sv top.v\nproc\nopt_clean\nmemory_collect\nmemory_unpack\nwrite_rtlil top.il\n")

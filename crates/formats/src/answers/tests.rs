@@ -8,7 +8,7 @@ use std::fs;
 use tempfile::TempDir;
 
 fn proved_by(certificate: Certificate) -> AnswerStatus {
-    AnswerStatus::of_proof(Proof::new(Traffic::Any, certificate))
+    AnswerStatus::from_proof(Proof::new(Traffic::Any, certificate))
 }
 
 fn proved() -> AnswerStatus {
@@ -203,7 +203,7 @@ fn a_proof_names_the_first_cycle() {
         for traffic in [Traffic::Any, Traffic::Legal] {
             let proof = Proof::new(traffic, Certificate::Structure);
             let proof = Proof { basis: Some(basis), ..proof };
-            let words = AnswerStatus::of_proof(proof).words();
+            let words = AnswerStatus::from_proof(proof).words();
             assert_eq!(words.contains(FIRST_CYCLE), has_first_cycle, "{words}");
         }
     }

@@ -266,7 +266,7 @@ impl Database {
 
     fn read_with_checksum(path: &Path) -> Result<(Self, String), Error> {
         let (text, checksum) = FORMAT.read::<Text>(path)?;
-        let database = Self::of_text(text).map_err(|message| Error::File {
+        let database = Self::from_text(text).map_err(|message| Error::File {
             code: codes::DAMAGED,
             path: path.to_owned(),
             message,
@@ -274,7 +274,7 @@ impl Database {
         Ok((database, checksum))
     }
 
-    fn of_text(text: Text) -> Result<Self, String> {
+    fn from_text(text: Text) -> Result<Self, String> {
         let Text { block, groups, profiles, code, runs, parts, finds, .. } = text;
         // A golden model may have no rules yet.
         let is_empty = |group: &&Group| group.bins() == 0 && group.name != RULES;

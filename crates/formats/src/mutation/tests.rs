@@ -127,7 +127,7 @@ fn the_later_one_of_a_result_and_what_went_on_with_it_is_read() {
 fn what_the_judge_left_is_alive() {
     let mut report = report();
     assert_eq!(report.profiles[0].alive(), [1, 2]);
-    report.set(0, [(1, MutantStatus::of_proof(Certificate::Structure))]);
+    report.set(0, [(1, MutantStatus::from_proof(Certificate::Structure))]);
     assert_eq!(report.profiles[0].alive(), [2]);
     assert_eq!(report.profiles[0].score.equivalent, 1);
 }
@@ -148,7 +148,7 @@ fn a_grading_in_which_there_is_nothing_to_find_fails() {
         let mut report = report();
         report.run.shard = shard.parse().unwrap();
         report.profiles[0].mutants.truncate(mutants);
-        let equivalent = MutantStatus::of_proof(Certificate::Structure);
+        let equivalent = MutantStatus::from_proof(Certificate::Structure);
         report.set(0, (1..=number as u32).map(|id| (id, equivalent.clone())));
         report
     };
@@ -175,7 +175,7 @@ fn a_grading_in_which_there_is_nothing_to_find_fails() {
 #[test]
 fn a_mutant_without_a_certificate_is_only_believed_equivalent() {
     let nothing = Certificate::Nothing { because: "no solver".to_owned() };
-    let believed = MutantStatus::of_proof(nothing);
+    let believed = MutantStatus::from_proof(nothing);
     let record = serde_json::to_string(&believed).unwrap();
     assert!(record.contains(r#""verdict":"believed""#), "{record}");
     let mut report = report();
@@ -204,6 +204,6 @@ fn a_mutant_without_a_certificate_is_only_believed_equivalent() {
     report.set(0, [(2, read)]);
     assert_eq!((report.score().equivalent, report.score().believed), (0, 1));
     report.run.accept_believed = false;
-    report.set(0, [(2, MutantStatus::of_proof(Certificate::Structure))]);
+    report.set(0, [(2, MutantStatus::from_proof(Certificate::Structure))]);
     assert_eq!((report.score().percent_without_equivalent, report.exit(Some(100.0))), (100.0, 0));
 }

@@ -47,7 +47,7 @@ pub struct RunCommand {
 
 impl RunCommand {
     /// The command of this process, which begins a run. Leaves a record of it.
-    pub fn of_process(header: Value) -> Self {
+    pub fn from_process(header: Value) -> Self {
         let command = program::command();
         let folder = env::current_dir().unwrap_or_default();
         let mark = StartedCommand { words: &command, folder: &folder, rtl: None }.record();

@@ -25,7 +25,7 @@ impl Plan {
     ///
     /// # Errors
     /// A message if the block does not know something in the header, or if there are no cases.
-    pub fn of_header(header: &Header, block: &'static BlockInfo) -> Result<Self, String> {
+    pub fn from_header(header: &Header, block: &'static BlockInfo) -> Result<Self, String> {
         let mut profiles = Vec::new();
         for name in &header.profiles {
             let of_name = Profile::parse(name, block.profiles);

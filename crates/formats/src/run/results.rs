@@ -99,7 +99,7 @@ impl RunDirectory {
         let path = if is_renamed { results } else { partial.clone() };
         let open = OpenOptions::new().read(true).write(true).open(&path);
         let mut file = open.map_err(Error::write(&path))?;
-        let checksum = Checksum::of_first(&mut file, state.length);
+        let checksum = Checksum::read_first(&mut file, state.length);
         let checksum = checksum.map_err(|error| Error::unreadable(&path, &error))?;
         // Setting a larger length would extend the file.
         let is_shorter = file.metadata().is_ok_and(|file| file.len() < state.length);

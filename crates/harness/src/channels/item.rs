@@ -205,7 +205,7 @@ impl<'a, C: SinkItem> Agent<'a, C::Inputs, C::Outputs> for SinkAgent<'a, C> {
         if !in_reset {
             self.counts.handshakes += u64::from(self.sink.clock(valid));
         }
-        Progress::of_answers(!valid, self.counts)
+        Progress::from_answers(!valid, self.counts)
     }
 
     fn transfers((): (), inputs: &C::Inputs, outputs: &C::Outputs) -> Vec<Transfer> {
@@ -307,6 +307,6 @@ impl<'a, S: Settings, O> Agent<'a, S::Inputs, O> for SettingsAgent<'a, S> {
     #[inline]
     fn clock(&mut self, _: bool, _: &S::Inputs, _: &O) -> Progress {
         self.0.clock();
-        Progress::of_answers(true, Counts::default())
+        Progress::from_answers(true, Counts::default())
     }
 }

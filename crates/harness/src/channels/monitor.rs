@@ -66,7 +66,7 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
     }
 
     /// A monitor whose violations are of a valid.
-    pub fn of_port(protocol: Protocol, valid: PinName) -> Self {
+    pub fn from_port(protocol: Protocol, valid: PinName) -> Self {
         Self { valid: Some(valid), ..Self::new(protocol) }
     }
 

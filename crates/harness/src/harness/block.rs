@@ -191,7 +191,7 @@ fn low_but_reset<B: Block>(in_reset: bool) -> B::Inputs {
         let port = ResetPin::high(clock).port(B::Inputs::PORTS);
         bytes[port.offset] = 1;
     }
-    B::Inputs::of_bytes(&bytes)
+    B::Inputs::from_bytes(&bytes)
 }
 
 /// The RTL that a program was built with, and its linked models.

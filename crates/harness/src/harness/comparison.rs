@@ -82,7 +82,7 @@ pub(super) fn transaction_bits<B: Block>() -> B::Outputs {
             bytes[port.offset..port.offset + port.size()].fill(0xff);
         }
     }
-    B::Outputs::of_bytes(&bytes)
+    B::Outputs::from_bytes(&bytes)
 }
 
 /// The bits of a cycle that are not compared. `always` is [`transaction_bits`].

@@ -52,7 +52,7 @@ impl Case {
     /// The random numbers of the case.
     pub fn rng(&self) -> CaseRng {
         let index = self.name.rsplit('/').next().and_then(parse_index);
-        CaseRng::seed_from_u64(self.seed).of_case(index.unwrap_or(0))
+        CaseRng::seed_from_u64(self.seed).for_case(index.unwrap_or(0))
     }
 
     /// Number of packets, unless the run sets one. It depends on the seed only and not on the

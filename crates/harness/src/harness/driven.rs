@@ -89,7 +89,7 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B::Inputs, B::Outputs, B::Traff
         if environments[0].finished() {
             break;
         }
-        let mut driven = [B::Inputs::new_zeroed(), B::Inputs::of_bytes(&ones)];
+        let mut driven = [B::Inputs::new_zeroed(), B::Inputs::from_bytes(&ones)];
         for (environment, inputs) in environments.iter_mut().zip(&mut driven) {
             environment.drive(inputs);
         }

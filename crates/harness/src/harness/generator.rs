@@ -63,7 +63,7 @@ fn random_pins<B: Block>(cycles: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
                 bytes[port.offset] = u8::from(rng.random_bool(*often));
             }
         }
-        B::Inputs::of_bytes(&bytes)
+        B::Inputs::from_bytes(&bytes)
     };
     (0..cycles).map(cycle).collect()
 }

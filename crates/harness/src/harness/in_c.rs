@@ -70,7 +70,7 @@ impl<B: InC> Golden<B::Inputs, B::Outputs> for GoldenInC<B> {
 
     fn clock(&mut self, inputs: &B::Inputs, _: &Self::Cycle) -> RuleSet {
         let all = (1_u128 << B::RULES.len()) - 1;
-        RuleSet::of_bits(self.0.clock(inputs) & all)
+        RuleSet::from_bits(self.0.clock(inputs) & all)
     }
 
     fn state(&self) -> &'static str {

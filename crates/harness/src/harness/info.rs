@@ -125,7 +125,7 @@ struct Own<B>(PhantomData<fn() -> B>);
 
 impl<B: Explain> Answers for Own<B> {
     fn facts(&self, parameters: &Parameters) -> Result<Facts, String> {
-        Ok(Facts::of_block::<B>(parameters))
+        Ok(Facts::from_block::<B>(parameters))
     }
 
     fn meaning(&self, port: &str, value: u64) -> Result<Option<String>, String> {
@@ -206,7 +206,7 @@ pub struct Facts {
 
 impl Facts {
     /// What a block says of these parameters.
-    pub fn of_block<B: Explain>(parameters: &Parameters) -> Self {
+    pub fn from_block<B: Explain>(parameters: &Parameters) -> Self {
         Self { unreachable: unreachable::<B>(parameters), properties: B::properties(parameters) }
     }
 }
@@ -226,7 +226,7 @@ impl BlockInfo {
     }
 
     /// The data of a block, which is collected once.
-    pub fn of_block<B: Explain>() -> &'static Self {
+    pub fn from_block<B: Explain>() -> &'static Self {
         static KNOWN: Mutex<BTreeMap<TypeId, &'static BlockInfo>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(TypeId::of::<B>()).or_insert_with(|| Box::leak(Box::new(Self::collect::<B>())))

@@ -108,7 +108,7 @@ pub fn from_text<P: Pins>(text: &str) -> Result<Vec<P>, MisreadText> {
         seen: vec![false; P::PORTS.len()],
         cycles: 0,
         most: most_cycles::<P>(),
-        take: &mut |pins| cycles.push(P::of_bytes(pins)),
+        take: &mut |pins| cycles.push(P::from_bytes(pins)),
     };
     next.read(text)?;
     Ok(cycles)

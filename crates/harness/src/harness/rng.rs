@@ -15,7 +15,7 @@ pub struct CaseRng {
 impl CaseRng {
     /// The same generator for the case with this index.
     #[must_use]
-    pub fn of_case(self, case: u64) -> Self {
+    pub fn for_case(self, case: u64) -> Self {
         Self { case, ..self }
     }
 

@@ -51,7 +51,7 @@ impl RuleSet {
 
     /// The set of the rules whose bits are 1.
     #[inline]
-    pub const fn of_bits(bits: u128) -> Self {
+    pub const fn from_bits(bits: u128) -> Self {
         Self(bits)
     }
 

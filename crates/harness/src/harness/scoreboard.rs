@@ -115,15 +115,16 @@ pub struct Violation {
 }
 
 /// `Ok(())` if a condition holds, else the violation of a check with a message as of [`format!`],
-/// which only a violation makes. A macro, because a closure would keep what it captures in memory
-/// in each cycle.
+/// which only a violation makes. Values that `{:?}` shows lose the syntax of Rust. A macro, because
+/// a closure would keep what it captures in memory in each cycle.
 ///
 /// ```
 /// use cosim_harness::harness::require;
 ///
-/// let level = 3;
+/// let (level, next) = (3, Some(7));
 /// assert!(require!(level <= 4, "room", "{level} items").is_ok());
-/// assert_eq!(require!(level <= 2, "room", "{level} items").unwrap_err().message, "3 items");
+/// let violation = require!(level <= 2, "room", "{level} items, next {next:?}").unwrap_err();
+/// assert_eq!(violation.message, "3 items, next 7");
 /// ```
 #[macro_export]
 macro_rules! require {
@@ -131,7 +132,7 @@ macro_rules! require {
         if $holds {
             Ok(())
         } else {
-            Err($crate::harness::Violation::new($check, format_args!($($message)+)))
+            Err($crate::harness::Violation::in_words($check, format_args!($($message)+)))
         }
     };
 }
@@ -153,8 +154,35 @@ pub fn require_equal<T: PartialEq + fmt::Debug>(
 #[cold]
 #[inline(never)]
 fn unequal<T: fmt::Debug>(check: &str, what: &str, actual: T, expected: T) -> Violation {
-    let (actual, expected) = (format_args!("{actual:?}"), format_args!("{expected:?}"));
+    let [actual, expected] = [actual, expected].map(|value| without_syntax(&format!("{value:?}")));
     Violation::differs(check, actual, expected).inside(what)
+}
+
+/// Text of `Debug` without the syntax of Rust: names of structs with their braces, and `Some`.
+fn without_syntax(text: &str) -> String {
+    let (mut words, mut is_dropped, mut rest) = (String::new(), Vec::new(), text);
+    while let Some(next) = rest.chars().next() {
+        rest = &rest[next.len_utf8()..];
+        match next {
+            '(' | '{' => {
+                let start = words.trim_end().trim_end_matches(char::is_alphanumeric).len();
+                let name = words[start..].trim_end();
+                let drops = if next == '(' { name == "Some" } else { rest.starts_with(' ') };
+                is_dropped.push(drops);
+                if drops {
+                    words.truncate(start);
+                    rest = rest.trim_start();
+                } else {
+                    words.push(next);
+                }
+            }
+            ')' | '}' if is_dropped.pop() == Some(true) => {
+                words.truncate(words.trim_end().len());
+            }
+            _ => words.push(next),
+        }
+    }
+    words.replace("None", "none")
 }
 
 /// Violates a check unless the payload of each channel is 0 while its valid is 0: name, whether it
@@ -185,6 +213,13 @@ impl Violation {
         let (check, message) = (check.to_owned(), message.to_string());
         let (actual, expected, since) = (None, None, None);
         Self { subject: check.clone(), check, actual, expected, since, message }
+    }
+
+    /// A violation of `check` whose message shows values in words. See [`require!`].
+    #[cold]
+    #[inline(never)]
+    pub fn in_words(check: &str, message: fmt::Arguments<'_>) -> Self {
+        Self::new(check, without_syntax(&message.to_string()))
     }
 
     /// A violation of `check` by a value. Reports show both values side by side.

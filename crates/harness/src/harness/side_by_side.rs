@@ -62,7 +62,7 @@ pub fn first_difference_from_power_on<B: Block, D: Dut<B>>(
         let mut outputs = [B::Outputs::new_zeroed(), B::Outputs::new_zeroed()];
         go_on(0, [left.power_up(), right.power_up()])?;
         for (cycle, bytes) in (0..).zip(pins.chunks_exact(size_of::<B::Inputs>().max(1))) {
-            let inputs = B::Inputs::of_bytes(bytes);
+            let inputs = B::Inputs::from_bytes(bytes);
             let [one, other] = &mut outputs;
             go_on(cycle, [left.settle(&inputs, one), right.settle(&inputs, other)])?;
             compare(cycle, &outputs)?;

@@ -56,7 +56,7 @@ impl Tally {
                 (*plane, self.block[pair]) = add(*plane, one, other);
             }
         }
-        for rule in RuleSet::of_bits(self.block[0].into()).iter() {
+        for rule in RuleSet::from_bits(self.block[0].into()).iter() {
             counts[rule] += BLOCK as u64;
         }
     }
@@ -66,7 +66,7 @@ impl Tally {
         self.filled = 0;
         self.add_block(counts);
         for (bit, plane) in self.planes.iter_mut().enumerate() {
-            for rule in RuleSet::of_bits(std::mem::take(plane).into()).iter() {
+            for rule in RuleSet::from_bits(std::mem::take(plane).into()).iter() {
                 counts[rule] += 1 << bit;
             }
         }
@@ -86,7 +86,7 @@ mod tests {
             for _ in 0..cycles {
                 bits = bits.wrapping_mul(0xda94_2042_e4dd_58b5) ^ bits >> 61;
                 tally.count(bits, &mut counts);
-                RuleSet::of_bits(bits.into()).iter().for_each(|rule| expected[rule] += 1);
+                RuleSet::from_bits(bits.into()).iter().for_each(|rule| expected[rule] += 1);
             }
             tally.finish(&mut counts);
             assert_eq!(counts, expected, "{cycles} cycles");

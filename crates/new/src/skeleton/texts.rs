@@ -343,7 +343,7 @@ impl Skeleton {
         let vectors = bits.min(BITS_OF_CASE);
         let types = Types::from_ports(ports, wrapping);
         let type_name = Ident::camel(&self.name.type_name());
-        let mut scopes = ChannelScopes { fields: Scope::of_channels(), types: Scope::default() };
+        let mut scopes = ChannelScopes { fields: Scope::for_channels(), types: Scope::default() };
         let channel_texts: Vec<ChannelText> = channels
             .iter()
             .flat_map(|channels| &channels.channels)
@@ -550,7 +550,7 @@ mod tests {
             let channels = Channels::recognize(&ports, &[]);
             let types = Types::default();
             let mut scopes =
-                ChannelScopes { fields: Scope::of_channels(), types: Scope::default() };
+                ChannelScopes { fields: Scope::for_channels(), types: Scope::default() };
             let texts: Vec<ChannelText> = channels
                 .channels
                 .iter()

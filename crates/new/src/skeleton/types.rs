@@ -53,7 +53,7 @@ impl Types {
     }
 
     pub fn from_ports(ports: &Ports, wrapping: &Wrapping) -> Self {
-        let mut all = Collector { found: Self::default(), names: Scope::of_types() };
+        let mut all = Collector { found: Self::default(), names: Scope::for_types() };
         let mut meanings: BTreeMap<Word, Ident> = BTreeMap::new();
         for pin in &wrapping.pins {
             let is_port = |port: &&Port| port.name == pin.name && port.width == pin.bits.width;

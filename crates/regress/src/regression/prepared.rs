@@ -67,7 +67,7 @@ impl PreparedRegression<'_> {
         let directory = RunDirectory::create(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
-        let run_command = RunCommand::of_process(self.identity());
+        let run_command = RunCommand::from_process(self.identity());
         let examined = self.job.setup.rtl.examined(self.job.block.info())?;
         self.header.run_rtl().record(&examined.whole_hash());
         let warn = |error| {

@@ -410,8 +410,8 @@ mod tests {
             mutant(killed, &[4]),
             mutant(MutantStatus::Survived { vector: None }, &[4]),
             mutant(undecided.clone(), &[4, 3]),
-            mutant(MutantStatus::of_proof(Certificate::Structure), &[2, 5]),
-            mutant(MutantStatus::of_proof(nothing), &[5]),
+            mutant(MutantStatus::from_proof(Certificate::Structure), &[2, 5]),
+            mutant(MutantStatus::from_proof(nothing), &[5]),
         ];
         let text = "x\n<y>\nz\nw\nv\n";
         let all = mutants.each_ref();

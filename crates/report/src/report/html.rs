@@ -246,7 +246,7 @@ fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce
     Head {
         title: format!("{verdict}: {}, seed {}", run.block, run.seed),
         verdict: (*verdict).to_owned(),
-        tone: Tone::of_verdict(verdict),
+        tone: Tone::from_verdict(verdict),
         heading: format!("{}, seed {}", run.block, run.seed),
         about: block.map_or(String::new(), |block| block.title.to_owned()),
         facts,

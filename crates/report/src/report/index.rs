@@ -88,7 +88,7 @@ fn row(folder: &Path, run: &Path, blocks: Blocks<'_>) -> Result<Row, Error> {
         title: blocks.find(&results.run.block).map_or("", |block| block.title),
         href: Some(href(&relative(&absolute(folder), &page))),
         verdict: verdict.to_owned(),
-        tone: Tone::of_verdict(verdict),
+        tone: Tone::from_verdict(verdict),
         failed: results.totals.failures(),
         cases: results.totals.cases,
         coverage,

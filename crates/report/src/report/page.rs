@@ -41,7 +41,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    pub fn of_verdict(verdict: &str) -> Self {
+    pub fn from_verdict(verdict: &str) -> Self {
         match verdict {
             "PASS" => Self::Good,
             "FAIL" => Self::Bad,

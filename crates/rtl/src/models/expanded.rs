@@ -255,7 +255,7 @@ mod tests {
             session.read(&[], &commands).unwrap();
             session.text("netlist.il").unwrap()
         };
-        let session = YosysSession::of_verilog("module top; endmodule");
+        let session = YosysSession::from_verilog("module top; endmodule");
         for (name, body) in ["old", "new"].into_iter().zip(bodies) {
             let text = netlist(body).replace("\\top", &format!("\\{name}"));
             session.write(&format!("{name}.il"), &text).unwrap();

@@ -27,7 +27,7 @@ const fn rules_about(facts: Facts) -> RuleSet {
         }
         index += 1;
     }
-    RuleSet::of_bits(rules)
+    RuleSet::from_bits(rules)
 }
 
 const _: () = {
@@ -69,12 +69,12 @@ impl Lookup {
     /// The rules of A that fire outside of reset.
     #[inline]
     pub fn of_a(&self, facts: Facts) -> RuleSet {
-        RuleSet::of_bits(self.a[(facts & FACTS_OF_A) as usize].into())
+        RuleSet::from_bits(self.a[(facts & FACTS_OF_A) as usize].into())
     }
 
     /// The rules of B that fire outside of reset.
     #[inline]
     pub fn of_b(&self, facts: Facts) -> RuleSet {
-        RuleSet::of_bits(self.b[((facts & FACTS_OF_B) >> ABOUT_A) as usize].into())
+        RuleSet::from_bits(self.b[((facts & FACTS_OF_B) >> ABOUT_A) as usize].into())
     }
 }

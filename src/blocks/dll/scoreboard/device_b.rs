@@ -64,7 +64,11 @@ impl DeviceB {
         let delivers = outputs.b_deliver_valid.is_high();
         let wanted = self.wanted.take();
         let is_wanted = wanted == delivers.then_some(data);
-        require!(is_wanted, WANTED, "{data:#x}, valid: {delivers}, expected {wanted:x?}")?;
+        require!(
+            is_wanted,
+            WANTED,
+            "payload {data:#x}, delivered: {delivers}, expected {wanted:x?}"
+        )?;
         if delivers {
             let (number, expected) = (self.delivered, payloads[place(self.delivered)]);
             require!(number != taken, DELIVERY, "{data:#x}, everything was delivered before")?;

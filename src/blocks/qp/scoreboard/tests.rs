@@ -47,7 +47,7 @@ fn complete_fires() {
     for (steps, cycles, missing) in [
         (r#"{"command": {"qpn": 5, "next": 1}}"#, 0, "1 offers, 0 events"),
         (r#"{"command": {"qpn": 5, "next": 1}}, {"event": {"qpn": 5, "kind": 3}}"#, 2, "1 events"),
-        (r#"{"command": {"qpn": 5, "next": 1}}"#, 1, "Some(ExpectedResponse { qpn: 5"),
+        (r#"{"command": {"qpn": 5, "next": 1}}"#, 1, "last answer qpn: 5"),
     ] {
         let json = format!(r#"{{"noise": "0x0", "steps": [{steps}]}}"#);
         let (check, message) = Judge::new(SPEC).cut::<Qp>(&json, cycles).expect("it fires");

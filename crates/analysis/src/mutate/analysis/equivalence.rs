@@ -117,7 +117,7 @@ impl<'a> EquivalenceChecks<'a> {
         }
         // If the checker cannot be created, the error is reported after all cases have run.
         let Ok(checker) = self.checker()? else { return Ok(()) };
-        let at_once = |id| Some((id, MutantStatus::of_proof(checker.at_once(id)?)));
+        let at_once = |id| Some((id, MutantStatus::from_proof(checker.at_once(id)?)));
         report.set(index, alive.into_iter().filter_map(at_once));
         if !self.job.checks_equivalence {
             return Ok(());
@@ -132,7 +132,7 @@ impl<'a> EquivalenceChecks<'a> {
             &checking(left.len()),
             |id| self.soon(&checker, *id),
             |id, shown| match shown.filter(counts) {
-                Some(certificate) => writer.note(*id, MutantStatus::of_proof(certificate)),
+                Some(certificate) => writer.note(*id, MutantStatus::from_proof(certificate)),
                 None => Ok(()),
             },
         )
@@ -267,7 +267,7 @@ impl EquivalenceRun<'_, '_> {
             return Ok(Some(MutantStatus::Undecided { because: because.to_owned() }));
         }
         if let Some(certificate) = self.checks.soon(self.checker, id)? {
-            return Ok(Some(MutantStatus::of_proof(certificate)));
+            return Ok(Some(MutantStatus::from_proof(certificate)));
         }
         let glance = |with_memories| -> Result<_, Error> {
             let found = self.checker.glance(id, with_memories)?;
@@ -279,7 +279,7 @@ impl EquivalenceRun<'_, '_> {
             return Ok(status);
         }
         if let Some(certificate) = self.checker.prove(id, LATER)? {
-            return Ok(Some(MutantStatus::of_proof(certificate)));
+            return Ok(Some(MutantStatus::from_proof(certificate)));
         }
         // A difference with free memory contents may be impossible with exact memories, whose
         // network takes Yosys longer than most proofs.
@@ -302,7 +302,7 @@ impl EquivalenceRun<'_, '_> {
     /// The status of a mutant with this answer, or why there is none.
     fn judged(&self, id: u32, answer: Answer) -> Result<Result<MutantStatus, String>, Error> {
         match answer {
-            Answer::Never { certificate, .. } => Ok(Ok(MutantStatus::of_proof(certificate))),
+            Answer::Never { certificate, .. } => Ok(Ok(MutantStatus::from_proof(certificate))),
             Answer::Reached { trace, .. } => self.attempt(id, trace),
             Answer::Open { because, .. } | Answer::Disputed { because } => Ok(Err(because)),
         }

@@ -24,7 +24,7 @@ const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg 
     endmodule";
 
 fn mutated_rtl(text: &str) -> (YosysSession, Vec<Mutation>) {
-    let session = YosysSession::of_verilog(text);
+    let session = YosysSession::from_verilog(text);
     write_base_netlist(&session, &[]).unwrap();
     let mutations = chosen(&session, 1000, 1, None).unwrap();
     (session, mutations)

@@ -22,7 +22,7 @@ pub struct Compiled<B: Block> {
 impl<B: Block> Compiled<B> {
     pub fn load(profile: &Profile, model: &Built) -> Result<Self, Error> {
         let mut kind = model.load::<B>(&profile.parameters)?;
-        let points = if kind.covers() { Some(Points::of_model::<B>(&mut kind)?) } else { None };
+        let points = if kind.covers() { Some(Points::from_model::<B>(&mut kind)?) } else { None };
         Ok(Self { profile: profile.clone(), kind, points })
     }
 }

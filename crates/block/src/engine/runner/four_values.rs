@@ -32,7 +32,7 @@ pub fn write_case(golden: &GoldenSide<'_>, path: &Path) -> std::io::Result<()> {
     let BlockInfo { inputs: ports, outputs, naming, .. } = golden.info;
     let governors: Vec<Option<&Port>> =
         ports.iter().map(|port| naming.governor(port, ports, false)).collect();
-    let (inputs, outputs) = (Words::of_ports(ports), Words::of_ports(outputs));
+    let (inputs, outputs) = (Words::from_ports(ports), Words::from_ports(outputs));
     let mut file = BufWriter::new(File::create(path)?);
     let DrivenPins { inputs: driven, outputs: expected, open, .. } = &golden.pins;
     for (cycle, (pins, expected)) in driven.iter().zip(expected).enumerate() {

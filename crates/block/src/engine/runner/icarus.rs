@@ -56,9 +56,9 @@ impl Icarus {
             let parameters = &self.profile.parameters;
             let recording = Recording::new(stimulus, parameters);
             let golden = GoldenSide {
-                info: BlockInfo::of_block::<B>(),
+                info: BlockInfo::from_block::<B>(),
                 outcome: recording.outcome(),
-                pins: DrivenPins::of_recording(&recording, stimulus.before_reset),
+                pins: DrivenPins::from_recording(&recording, stimulus.before_reset),
                 at: &|cycle| golden_at(&recording, parameters, cycle),
             };
             self.compare(&golden, waves, watch)

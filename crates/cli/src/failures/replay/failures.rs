@@ -228,7 +228,7 @@ impl PreparedRun {
             let message = format!("is a run of block {}, not of {named}", header.block);
             return Err(failed.run_error(codes::OTHER_BLOCK, message));
         }
-        let plan = Plan::of_header(header, block.info())
+        let plan = Plan::from_header(header, block.info())
             .map_err(|message| failed.run_error(codes::OTHER_BUILD, message))?;
         let vectors = failed
             .evidence

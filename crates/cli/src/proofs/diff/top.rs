@@ -58,7 +58,7 @@ impl Top<'_> {
                 name,
                 top: (*module).to_owned(),
                 rtl: Rtl::clone(rtl),
-                files: Library::of_program()?.map_or_else(Vec::new, |own| own.files_of_crate()),
+                files: Library::from_program()?.map_or_else(Vec::new, |own| own.files_of_crate()),
                 clocks: clock.to_vec(),
                 reset: reset.cloned(),
                 parameters: Vec::new(),
