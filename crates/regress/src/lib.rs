@@ -18,7 +18,7 @@
 //!     let mut events = |event: Event<'_>| println!("{event:?}");
 //!     let prepared = regression.prepare(&Arc::default(), &mut events)?;
 //!     let location = OutputLocation::New { stem: "nightly".to_owned() };
-//!     let start = prepared.begin(&location, &mut events)?;
+//!     let start = prepared.create_run(&location, &mut events)?;
 //!     prepared.run(start, None, &mut events)
 //! }
 //! ```
