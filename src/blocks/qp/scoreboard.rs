@@ -304,7 +304,7 @@ impl Scoreboard {
         let reports = inputs.hw_valid.is_high() && record.event(kind).is_some();
         let ready = outputs.hw_ready.get();
         let expected = !reports || has_room;
-        require!((ready == 1) == expected, EVENT_WAITS, "kind {kind}, QP {qpn}, {waiting} wait")
+        require!((ready == 1) == expected, EVENT_WAITS, "hw_ready {ready}, {waiting} wait")
     }
 
     #[inline]

@@ -99,7 +99,7 @@ impl DeviceA {
         let held = self.taken - self.acknowledged;
         self.is_ready = outputs.a_tlp_ready.is_high();
         let has_room = self.awake && held < self.entries;
-        require!(self.is_ready == has_room, ROOM, "a_tlp_ready is wrong with {held} TLPs held")?;
+        require!(self.is_ready == has_room, ROOM, "{held} TLPs held, expected {has_room}")?;
         if self.is_ready && inputs.a_tlp_valid.is_high() {
             payloads[place(self.taken)] = inputs.a_tlp_data.get() as u32;
             self.taken += 1;
@@ -168,7 +168,7 @@ impl DeviceA {
         let behind = (self.sent + NUMBERS - seq) % NUMBERS;
         let offered = self.sent.checked_sub(behind).filter(|offered| *offered < self.taken);
         let Some(offered) = offered else {
-            return Err(Violation::new(ORDER, format!("TLP {seq:#x} of {}", self.taken)));
+            return Err(Violation::new(ORDER, format!("TLP {seq:#x}, {} taken", self.taken)));
         };
         if let Some(waiting) = self.waiting {
             require!(offered == waiting, HELD, "the offer of TLP {waiting} became TLP {offered}")?;
@@ -235,6 +235,6 @@ impl DeviceA {
         self.unsent_cycles = if unacknowledged { self.unsent_cycles + 1 } else { 0 };
         let within = self.timeout_after + RESENT_WITHIN;
         let oldest = self.acknowledged;
-        require!(self.unsent_cycles <= within, RESENT, "TLP {oldest}, within {within} cycles")
+        require!(self.unsent_cycles <= within, RESENT, "TLP {oldest} waits {within} cycles")
     }
 }

@@ -76,7 +76,7 @@ impl DeviceB {
             self.delivered += 1;
         }
         let (next, delivered) = (outputs.b_next_rcv_seq.get(), self.delivered);
-        require!(next == delivered % NUMBERS, DELIVERY, "b_next_rcv_seq is {next} of {delivered}")
+        require!(next == delivered % NUMBERS, DELIVERY, "b_next_rcv_seq {next} after {delivered}")
     }
 
     /// Checks the DLLPs that B sends.
